@@ -34,7 +34,7 @@ var layers = []layer{
 	}},
 	{"the vocabulary, which does nothing", []string{".", "notebook"}},
 	{"the test kit, which only tests and the commands mock and demo import", []string{
-		"bench", "e2e", "examples/...", "flow/flowtest", "flow/journal/journaltest", "internal/kit/...", "internal/postgres/pgtest", "internal/tools/...", "llm/llmtest", "tarsytest",
+		"bench", "e2e", "examples/...", "flow/flowtest", "flow/journal/journaltest", "internal/kit/...", "internal/postgres/pgtest", "internal/postgres/storetest", "internal/tools/...", "llm/llmtest", "tarsytest",
 	}},
 	{"libraries, which other programs could use", []string{"flow/...", "llm/..."}},
 	{"what alerts, sessions and people are, without a database", []string{
@@ -79,7 +79,7 @@ var bans = []ban{
 		reason: "sessions run from their stored recipe, and know neither HTTP nor notifications",
 	},
 	{
-		packages: []string{"internal/chain", "internal/postgres"}, imports: []string{"net/http"},
+		packages: []string{"internal/chain", "internal/postgres", "internal/postgres/account", "internal/postgres/outbox"}, imports: []string{"net/http"},
 		reason: "resolving chains and storing rows sends no requests",
 	},
 	{
@@ -87,12 +87,16 @@ var bans = []ban{
 		reason: "the database stores what it is given",
 	},
 	{
-		packages: []string{"internal/stream"}, imports: []string{"internal/api", "internal/auth", "internal/people", "internal/postgres"},
+		packages: []string{"internal/stream"}, imports: []string{"internal/api", "internal/auth", "internal/people", "internal/postgres/..."},
 		reason: "the hub delivers; who may read is decided before",
 	},
 	{
 		packages: []string{"internal/client", "internal/cli/watch", "internal/cli/chat", "internal/mcpserver"}, imports: []string{"internal/api", "internal/postgres/..."},
 		reason: "clients know the API by its document",
+	},
+	{
+		packages: []string{"internal/postgres"}, imports: []string{"internal/postgres/account", "internal/postgres/outbox"},
+		reason: "the stores use the database, not the other way round",
 	},
 	{packages: []string{"internal/slack"}, imports: []string{"internal/discord", "internal/api"}, reason: "what channels have in common is in internal/notify"},
 	{packages: []string{"internal/discord"}, imports: []string{"internal/slack", "internal/api"}, reason: "what channels have in common is in internal/notify"},

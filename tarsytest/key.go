@@ -19,7 +19,7 @@ func (a *App) Key(name string, scopes ...tarsy.Scope) string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 
-	require.NoError(a.t, a.app.DB().CreateKey(ctx, issued.Key, issued.Hash))
+	require.NoError(a.t, a.app.Accounts().CreateKey(ctx, issued.Key, issued.Hash))
 
 	return issued.Secret
 }

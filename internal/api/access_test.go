@@ -71,7 +71,7 @@ func TestStreamsEndWithTheirLoginOnEveryServer(t *testing.T) {
 
 	f := newFixture(t, endless)
 	// Another server revokes the key: only the database shows it.
-	other := api.New(api.Config{Store: f.db, WebSocket: plain("ws"), Events: plain("events"), NoteEvents: plain("note events"), Auth: api.AuthConfig{Required: true}, Clock: f.clock})
+	other := api.New(api.Config{Store: f.db, Accounts: f.accounts, WebSocket: plain("ws"), Events: plain("events"), NoteEvents: plain("note events"), Auth: api.AuthConfig{Required: true}, Clock: f.clock})
 	server := httptest.NewServer(other.Handler())
 	t.Cleanup(server.Close)
 

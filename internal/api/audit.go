@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/limit"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // auditor records requests in the audit log.
 type auditor struct {
-	store    *postgres.DB
+	store    *accountstore.Store
 	guard    *guard
 	mask     func(string) string
 	serverID string

@@ -41,7 +41,7 @@ func (s *system) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 	wanted := filter.Limit
 	filter.Limit++ // one more than the page shows, to detect another page
 
-	entries, err := s.store.Audit(ctx, filter)
+	entries, err := s.accounts.Audit(ctx, filter)
 	if err != nil {
 		return nil, fmt.Errorf("list the audit log: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 func (f *fixture) audited(t *testing.T) []tarsy.AuditEntry {
 	t.Helper()
 
-	rows, err := f.db.Audit(t.Context(), tarsy.AuditFilter{OldestFirst: true, Limit: 1000})
+	rows, err := f.accounts.Audit(t.Context(), tarsy.AuditFilter{OldestFirst: true, Limit: 1000})
 	require.NoError(t, err)
 
 	var v audit.Verifier

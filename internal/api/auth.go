@@ -12,7 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // usesEvery is the minimum interval between two records of a key's use.
@@ -33,7 +33,7 @@ type caller struct {
 	held heldBody
 
 	// browser is the session that supplied the key or the user; nil if the key itself was sent.
-	browser *postgres.BrowserSession
+	browser *accountstore.BrowserSession
 	// cookie is the cookie's secret, whether or not it is still valid, and token the CSRF token from the header.
 	cookie, token string
 	// remote is where the request came from.
@@ -89,7 +89,7 @@ func (c *caller) checkToken() error {
 
 // guard authenticates callers. It looks the key up for each request, so that a revocation takes effect immediately.
 type guard struct {
-	store    *postgres.DB
+	store    *accountstore.Store
 	required bool
 	users    *Users
 	teams    *Teams

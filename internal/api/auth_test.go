@@ -64,7 +64,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 
 	f := newFixture(t, locked)
 	revoked, old := f.key(t, "old", tarsy.ScopeAdmin)
-	_, err := f.db.RevokeKey(t.Context(), revoked.ID, f.clock.Now())
+	_, err := f.accounts.RevokeKey(t.Context(), revoked.ID, f.clock.Now())
 	require.NoError(t, err)
 
 	_, shared := f.shared(t)
@@ -187,7 +187,7 @@ func TestKeyUseIsRecordedAtMostOnceAMinute(t *testing.T) {
 	used := func() time.Time {
 		f.request(t, http.MethodGet, "/health", "", key...)
 
-		keys, err := f.db.Keys(t.Context())
+		keys, err := f.accounts.Keys(t.Context())
 		require.NoError(t, err)
 		require.NotNil(t, keys[0].LastUsedAt)
 

@@ -324,7 +324,7 @@ func TestBadRequestsGetExactProblemAndChangeNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, sessions)
 
-	keys, err := f.db.Keys(t.Context())
+	keys, err := f.accounts.Keys(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, keys)
 }

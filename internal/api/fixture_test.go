@@ -25,6 +25,7 @@ import (
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/problem"
 )
@@ -32,13 +33,14 @@ import (
 // fixture is a server on its own database.
 type fixture struct {
 	// slow, if set, delays an alert before it is stored.
-	slow  func(ctx context.Context)
-	url   string
-	db    *postgres.DB
-	clock *clockwork.FakeClock
-	api   *api.Server
-	http  *httptest.Server
-	log   *logbook
+	slow     func(ctx context.Context)
+	url      string
+	db       *postgres.DB
+	accounts *accountstore.Store
+	clock    *clockwork.FakeClock
+	api      *api.Server
+	http     *httptest.Server
+	log      *logbook
 }
 
 func newFixture(t *testing.T, options ...func(*api.Config)) *fixture {
@@ -61,10 +63,11 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
-	f.db = db
+	f.db, f.accounts = db, accountstore.New(db)
 
 	cfg := api.Config{
-		Store: db,
+		Store:    db,
+		Accounts: f.accounts,
 		AlertTypes: func() []api.AlertType {
 			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
 		},
@@ -82,7 +85,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 	whole, inbox, triage := newInbox(t, db, f.clock)
 	cfg.Intake, cfg.Inbox, cfg.Triage = &intake{Intake: whole, slow: func(ctx context.Context) { f.slow(ctx) }}, inbox, triage
 	cfg.People = people.New(people.Config{
-		DB: db, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
+		DB: db, Accounts: f.accounts, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
 	})
 
 	for _, option := range options {
@@ -209,7 +212,7 @@ func (f *fixture) key(t *testing.T, name string, scopes ...tarsy.Scope) (tarsy.A
 
 	issued, err := auth.Issue(name, scopes, f.clock.Now())
 	require.NoError(t, err)
-	require.NoError(t, f.db.CreateKey(t.Context(), issued.Key, issued.Hash))
+	require.NoError(t, f.accounts.CreateKey(t.Context(), issued.Key, issued.Hash))
 
 	return issued.Key, []string{"Authorization", "Bearer " + issued.Secret}
 }

@@ -5,14 +5,14 @@ import (
 	"encoding/hex"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // userTarget is the audit log's target type for an OpenID Connect user; the id is their subject.
 const userTarget = "user"
 
 // user returns the OpenID Connect user of the browser session; nil if there is none.
-func (c *caller) user() *postgres.BrowserUser {
+func (c *caller) user() *accountstore.BrowserUser {
 	if c.browser == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 const (
@@ -119,7 +119,7 @@ func (a *account) login(ctx context.Context, _ *struct{}) (*loginOutput, error) 
 func (a *account) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
 	issued, now := auth.NewBrowserSecret(), a.clock.Now()
 
-	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
+	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &accountstore.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
 	who.audit.actor = opened
 
 	err := a.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), a.sessionsPerKey, who.replaced()...)

@@ -157,7 +157,7 @@ func TestFailedLoginSaysWhyAndSetsNoCookie(t *testing.T) {
 
 	f := newFixture(t, locked)
 	key, header := f.key(t, "old", tarsy.ScopeRead)
-	_, err := f.db.RevokeKey(t.Context(), key.ID, f.clock.Now())
+	_, err := f.accounts.RevokeKey(t.Context(), key.ID, f.clock.Now())
 	require.NoError(t, err)
 
 	for body, want := range map[string]struct {
@@ -276,7 +276,7 @@ func TestProxyAuthorizationDoesNotHideCookie(t *testing.T) {
 	f.requireProblem(t, post(b.without()), http.StatusForbidden, tarsy.CodeCSRFFailed)
 	f.requireProblem(t, post(nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 
-	_, err := f.db.RevokeKey(t.Context(), ada.ID, f.clock.Now())
+	_, err := f.accounts.RevokeKey(t.Context(), ada.ID, f.clock.Now())
 	require.NoError(t, err)
 	require.Contains(t, f.requireProblem(t, post(b.headers()), http.StatusUnauthorized, tarsy.CodeUnauthenticated).Detail, "log in again")
 }
@@ -295,7 +295,7 @@ func TestBrowserSessionEndsWithKeyExpiryOrLogout(t *testing.T) {
 	revoked, header := f.key(t, "revoked", tarsy.ScopeRead)
 	b := f.login(t, header)
 	require.Equal(t, http.StatusOK, read(b).status)
-	_, err := f.db.RevokeKey(t.Context(), revoked.ID, f.clock.Now())
+	_, err := f.accounts.RevokeKey(t.Context(), revoked.ID, f.clock.Now())
 	require.NoError(t, err)
 	requireOver(b)
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // loginCheckEvery is how often the logins of open streams are checked again. It is real time: another server may have changed the
@@ -52,7 +52,7 @@ func newLogin(who *caller) *login {
 // loginWatch ends streams whose login is no longer valid. One query checks all open streams of a server; its goroutine runs while there
 // are any, and the last stream to end waits for it.
 type loginWatch struct {
-	store  *postgres.DB
+	store  *accountstore.Store
 	every  time.Duration
 	clock  clockwork.Clock
 	logger *slog.Logger

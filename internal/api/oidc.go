@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/oidc"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -191,7 +191,7 @@ func (a *account) authenticate(ctx context.Context, who *caller, in *oidcCallbac
 
 	who.secure = who.secure || redirect.Scheme == "https"
 
-	opened := &caller{remote: who.remote, author: user.Name, browser: &postgres.BrowserSession{User: &postgres.BrowserUser{
+	opened := &caller{remote: who.remote, author: user.Name, browser: &accountstore.BrowserSession{User: &accountstore.BrowserUser{
 		Issuer: user.Issuer, Subject: user.Subject, Name: user.Name, Groups: user.Groups, Teams: user.Teams,
 	}}}
 	a.guard.recognizeBrowser(opened)

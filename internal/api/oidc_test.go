@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/auth"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 const userIssuer = "https://id.example.com"
@@ -29,8 +29,8 @@ func (f *fixture) loggedIn(t *testing.T, subject, name string, groups ...string)
 	t.Helper()
 
 	issued, now := auth.NewBrowserSecret(), f.clock.Now()
-	user := postgres.BrowserUser{Issuer: userIssuer, Subject: subject, Name: name, Groups: groups}
-	require.NoError(t, f.db.CreateUserSession(t.Context(), issued.Hash, user, issued.CSRFToken, now, now.Add(time.Hour), 0))
+	user := accountstore.BrowserUser{Issuer: userIssuer, Subject: subject, Name: name, Groups: groups}
+	require.NoError(t, f.accounts.CreateUserSession(t.Context(), issued.Hash, user, issued.CSRFToken, now, now.Add(time.Hour), 0))
 
 	return []string{"Cookie", "tarsy_session=" + issued.Secret, "X-CSRF-Token", issued.CSRFToken}
 }

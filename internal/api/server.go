@@ -22,6 +22,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
@@ -78,6 +79,7 @@ type AuthConfig struct {
 // Config holds the dependencies of the API. Clock and Logger have defaults.
 type Config struct {
 	Store      *postgres.DB
+	Accounts   *accountstore.Store
 	Intake     Intake
 	AlertTypes func() []AlertType
 	// Notes, Board, Reviews and Jobs implement the operations of the same names.
@@ -236,12 +238,12 @@ func (s *Server) serveWith(cfg Config) {
 	s.page = newPage(cfg.Dashboard)
 	s.manual = newManualPages(cfg.Manual)
 	s.guard = &guard{
-		store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+		store: cfg.Accounts, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 	}
 	s.teams = &teamCheck{store: cfg.Store, notes: cfg.NoteTeams, people: cfg.People}
-	s.logins = &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger}
+	s.logins = &loginWatch{store: cfg.Accounts, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger}
 	s.audit = &auditor{
-		store: cfg.Store, guard: s.guard, mask: cfg.Mask, serverID: cfg.Info.ServerID, denials: limit.NewRate(denialsPerCaller), clock: cfg.Clock, logger: cfg.Logger,
+		store: cfg.Accounts, guard: s.guard, mask: cfg.Mask, serverID: cfg.Info.ServerID, denials: limit.NewRate(denialsPerCaller), clock: cfg.Clock, logger: cfg.Logger,
 	}
 }
 
@@ -267,11 +269,11 @@ func (s *Server) handleWith(cfg Config) {
 	}
 	*s.entities = entities{board: cfg.Board, teams: s.teams, clock: cfg.Clock, logger: cfg.Logger}
 	*s.account = account{
-		store: cfg.Store, guard: s.guard, audit: s.audit, attempts: tries, refusals: s.refusals, oidc: cfg.OIDC, sessionsPerKey: cfg.Login.SessionsPerKey,
+		store: cfg.Accounts, guard: s.guard, audit: s.audit, attempts: tries, refusals: s.refusals, oidc: cfg.OIDC, sessionsPerKey: cfg.Login.SessionsPerKey,
 		clock: cfg.Clock, logger: cfg.Logger,
 	}
 	*s.system = system{
-		store: cfg.Store, people: cfg.People, jobs: cfg.Jobs, notes: cfg.Notes, info: cfg.Info, system: cfg.System, ready: cfg.Ready, warnings: cfg.Warnings,
+		store: cfg.Store, accounts: cfg.Accounts, people: cfg.People, jobs: cfg.Jobs, notes: cfg.Notes, info: cfg.Info, system: cfg.System, ready: cfg.Ready, warnings: cfg.Warnings,
 		mcpServers: cfg.MCPServers, reload: cfg.Reload, dailyBudgetUSD: cfg.DailyBudgetUSD, document: s.document, logLevel: cfg.LogLevel,
 		clock: cfg.Clock, logger: cfg.Logger, webSocket: cfg.WebSocket, mcp: cfg.MCP, metrics: cfg.Metrics,
 	}

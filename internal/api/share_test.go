@@ -41,7 +41,7 @@ func (f *fixture) shared(t *testing.T) (id, secret string) {
 	id = f.investigated(t)
 	secret, hash := auth.NewShareSecret()
 	now := calendar.Time(f.clock.Now())
-	require.NoError(t, f.db.CreateShare(t.Context(), tarsy.Share{
+	require.NoError(t, f.accounts.CreateShare(t.Context(), tarsy.Share{
 		ID: ident.New(), SessionID: id, Author: "ana", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}, hash))
 
@@ -121,7 +121,7 @@ func TestShareThatIsOverIsAnsweredLikeUnknownOne(t *testing.T) {
 	refused("expired", expired)
 
 	id, revoked := f.shared(t)
-	shares, err := f.db.Shares(t.Context(), id)
+	shares, err := f.accounts.Shares(t.Context(), id)
 	require.NoError(t, err)
 	path := "/api/v1/sessions/" + id + "/shares/"
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodDelete, path+shares[0].ID, "", admin...).status)

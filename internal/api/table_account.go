@@ -7,12 +7,12 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // account handles logins and manages keys.
 type account struct {
-	store          *postgres.DB
+	store          *accountstore.Store
 	guard          *guard
 	audit          *auditor
 	attempts       *attempts

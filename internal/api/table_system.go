@@ -12,11 +12,13 @@ import (
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
+	accountstore "tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // system shows and changes the server itself.
 type system struct {
 	store          *postgres.DB
+	accounts       *accountstore.Store
 	people         *people.Desk
 	jobs           *jobs.Queue
 	notes          *note.Service

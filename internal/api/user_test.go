@@ -93,7 +93,7 @@ func TestInvalidKeyIsNotReplacedByProxyUser(t *testing.T) {
 
 	f := newFixture(t, withUsers)
 	key, revoked := f.key(t, "old", tarsy.ScopeAdmin)
-	_, err := f.db.RevokeKey(t.Context(), key.ID, f.clock.Now())
+	_, err := f.accounts.RevokeKey(t.Context(), key.ID, f.clock.Now())
 	require.NoError(t, err)
 
 	unknown := []string{"Authorization", "Bearer tarsy_abcdefgh_" + strings.Repeat("a", 52)}

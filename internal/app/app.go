@@ -35,6 +35,8 @@ import (
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/published"
 	"tarsy.dev/tarsy/internal/requestid"
 	"tarsy.dev/tarsy/internal/runbook"
@@ -129,12 +131,14 @@ type App struct {
 
 	metrics *metrics.Metrics
 	// traces is nil if there is no collector.
-	traces  *telemetry.Tracer
-	db      *postgres.DB
-	dbWatch *databaseWatch
-	notes   *store.DB
-	engine  *engine.Engine
-	work    backgroundWork
+	traces   *telemetry.Tracer
+	db       *postgres.DB
+	accounts *account.Store
+	outbox   *outbox.Store
+	dbWatch  *databaseWatch
+	notes    *store.DB
+	engine   *engine.Engine
+	work     backgroundWork
 	// discord is nil unless it is enabled and has a token.
 	discord *discord.Bot
 	// slack is nil unless it is enabled and has a token.
@@ -319,7 +323,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	decisions := people.New(people.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
+	decisions := people.New(people.Config{DB: a.db, Accounts: a.accounts, Mask: a.maskText, Clock: a.clock})
 
 	if err := a.connectDiscord(externalIntake{a}, decisions); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
@@ -338,7 +342,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Declared: declared,
-		Store:    a.db, Intake: externalIntake{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: triageAdapter{a},
+		Store:    a.db, Accounts: a.accounts, Intake: externalIntake{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: triageAdapter{a},
 		People: decisions,
 		Notes:  a.work.notes, Jobs: a.work.queue, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
@@ -486,6 +490,9 @@ func (a *App) ServerID() string { return a.serverID }
 
 // DB returns the server's database, for commands that bypass the API.
 func (a *App) DB() *postgres.DB { return a.db }
+
+// Accounts returns the keys of the server, for commands that bypass the API.
+func (a *App) Accounts() *account.Store { return a.accounts }
 
 // IsLoopback reports whether a host can be reached only from this machine.
 func IsLoopback(host string) bool {

@@ -9,6 +9,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
@@ -38,6 +40,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	}
 
 	a.clock = a.db.Clock()
+	a.accounts, a.outbox = account.New(a.db), outbox.New(a.db)
 
 	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil })
 

@@ -45,7 +45,7 @@ func (a *App) connectDiscord(intake notify.Intake, decisions notify.Decisions) e
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.discord = discord.New(discord.Config{
-		DB: a.db, Client: connection, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
+		Outbox: a.outbox, Client: connection, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },

@@ -37,7 +37,7 @@ func (a *App) connectSlack(intake notify.Intake, decisions notify.Decisions) err
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.slack = slack.New(slack.Config{
-		DB: a.db, Client: client, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
+		DB: a.db, Outbox: a.outbox, Client: client, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask:    slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
 		Submit: slack.Access{Channels: cfg.Submit.Channels, Users: cfg.Submit.Users}, AlertType: cfg.Submit.AlertType,

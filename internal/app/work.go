@@ -71,7 +71,7 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 	w.notes = note.New(note.Config{
 		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: a.maskText, Tries: tries, Logger: a.logger,
 	})
-	w.writeBack = writeback.NewDispatcher(writeback.DispatcherConfig{DB: a.db, Jobs: queue.Client(), Targets: targets, Clock: a.clock, Logger: a.logger})
+	w.writeBack = writeback.NewDispatcher(writeback.DispatcherConfig{Outbox: a.outbox, Jobs: queue.Client(), Targets: targets, Clock: a.clock, Logger: a.logger})
 	a.onStop("the search for announcements without a job", func(context.Context) error { w.writeBack.Stop(); return nil })
 
 	w.sweeper = note.NewSweeper(w.notes, processor)

@@ -162,7 +162,7 @@ func (a *App) writeBackWorkers(targets []writeback.Target) *writeback.Workers {
 	dashboard := a.options.Config.System.Dashboard()
 
 	return writeback.NewWorkers(writeback.WorkersConfig{
-		DB: a.db, Targets: targets, SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
+		DB: a.db, Outbox: a.outbox, Targets: targets, SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
 		Mask: a.maskText, Clock: a.clock, Logger: a.logger,
 	})
 }

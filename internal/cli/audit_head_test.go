@@ -50,7 +50,7 @@ func (s *auditServer) appendRows(t *testing.T, n int) {
 	t.Helper()
 
 	for range n {
-		require.NoError(t, s.DB().AppendAudit(t.Context(), tarsy.AuditEntry{At: tarsyNow(), Actor: "ana", Action: "session.cancel"}))
+		require.NoError(t, s.Accounts().AppendAudit(t.Context(), tarsy.AuditEntry{At: tarsyNow(), Actor: "ana", Action: "session.cancel"}))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestAuditVerifyFailsWhenLogWasWrittenAgain(t *testing.T) {
 	s.tamper(t, `DELETE FROM audit_log`)
 
 	for range 4 {
-		require.NoError(t, s.DB().AppendAudit(t.Context(), tarsy.AuditEntry{At: tarsyNow(), Actor: "somebody", Action: "session.cancel"}))
+		require.NoError(t, s.Accounts().AppendAudit(t.Context(), tarsy.AuditEntry{At: tarsyNow(), Actor: "somebody", Action: "session.cancel"}))
 	}
 
 	got := s.verify(t)

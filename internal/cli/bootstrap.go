@@ -21,7 +21,7 @@ const firstKeyFile = "admin-key"
 // bootstrap creates the first key if keys are required and there is none. It prints the path of the key's file, not the key: a server's
 // output ends up in logs that agents and people with fewer rights can read.
 func (f *serverFlags) bootstrap(ctx context.Context, server *app.App, logger *slog.Logger) error {
-	has, err := server.DB().HasKeys(ctx)
+	has, err := server.Accounts().HasKeys(ctx)
 	if err != nil || has {
 		return err
 	}
@@ -43,7 +43,7 @@ func (f *serverFlags) bootstrap(ctx context.Context, server *app.App, logger *sl
 		At: time.Now(), Actor: "bootstrap", ActorKind: tarsy.ActorSystem, Action: "key.create", TargetType: "key", Outcome: tarsy.AuditOK,
 	})
 
-	if err := server.DB().CreateKey(deciding, issued.Key, issued.Hash); err != nil {
+	if err := server.Accounts().CreateKey(deciding, issued.Key, issued.Hash); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 

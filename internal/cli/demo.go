@@ -175,11 +175,11 @@ func (d *demo) begin(ctx context.Context, server *app.App) (*demoResult, error) 
 			return nil, err
 		}
 
-		if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
+		if err := server.Accounts().CreateKey(ctx, issued.Key, issued.Hash); err != nil {
 			return nil, err
 		}
 
-		defer func() { _, _ = server.DB().RevokeKey(context.WithoutCancel(ctx), issued.Key.ID, time.Now()) }()
+		defer func() { _, _ = server.Accounts().RevokeKey(context.WithoutCancel(ctx), issued.Key.ID, time.Now()) }()
 
 		d.token = issued.Secret
 	}

@@ -255,7 +255,7 @@ func (s *server) key(t *testing.T, name string, scope tarsy.Scope) []string {
 
 	issued, err := auth.Issue(name, []tarsy.Scope{scope}, tarsyNow())
 	require.NoError(t, err)
-	require.NoError(t, s.DB().CreateKey(t.Context(), issued.Key, issued.Hash))
+	require.NoError(t, s.Accounts().CreateKey(t.Context(), issued.Key, issued.Hash))
 
 	return append([]string{"TARSY_TOKEN=" + issued.Secret}, s.env...)
 }

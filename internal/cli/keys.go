@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // keyStore manages keys, through a server or in its database.
@@ -40,7 +41,10 @@ func (k keyServer) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIK
 }
 
 // keyDatabase manages keys without a server, for operators who lost the last admin key.
-type keyDatabase struct{ db *postgres.DB }
+type keyDatabase struct {
+	db       *postgres.DB
+	accounts *account.Store
+}
 
 func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error) {
 	now := time.Now()
@@ -60,7 +64,7 @@ func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.C
 		}
 	}
 
-	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(keyDecision(ctx, "key.create", now), issued.Key, issued.Hash)
+	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.accounts.CreateKey(keyDecision(ctx, "key.create", now), issued.Key, issued.Hash)
 }
 
 // keyDecision returns a context for changing a key without a server. The actor is the operating system user; with the address of the
@@ -76,12 +80,12 @@ func keyDecision(ctx context.Context, action string, now time.Time) context.Cont
 	})
 }
 
-func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return k.db.Keys(ctx) }
+func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return k.accounts.Keys(ctx) }
 
 func (k keyDatabase) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error) {
 	now := time.Now()
 
-	key, err := k.db.RevokeKey(keyDecision(ctx, "key.revoke", now), idOrPrefix, now)
+	key, err := k.accounts.RevokeKey(keyDecision(ctx, "key.revoke", now), idOrPrefix, now)
 	if err != nil {
 		return tarsy.APIKey{}, err
 	}
@@ -135,7 +139,7 @@ func (f *keyFlags) keys(ctx context.Context) (keyStore, error) {
 		return nil, err
 	}
 
-	return keyDatabase{db}, nil
+	return keyDatabase{db, account.New(db)}, nil
 }
 
 // direct prints a change made directly in the database, in every output format: no server logs the change, so apart

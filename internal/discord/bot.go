@@ -19,12 +19,12 @@ import (
 	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 // Config configures a Bot.
 type Config struct {
-	DB     *postgres.DB
+	Outbox *outbox.Store
 	Client *discord.Client
 	Intake notify.Intake
 	// Desk takes feedback, and decisions about tool calls by those in Approve.
@@ -66,14 +66,14 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg,
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			Outbox: cfg.Outbox, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 	}
 	b.holder = notify.NewHolder(notify.HolderConfig{
-		Leases: cfg.DB, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
+		Leases: cfg.Outbox, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return b

@@ -15,6 +15,7 @@ import (
 	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
@@ -87,7 +88,7 @@ func TestMessageOfAnotherServerIsUpdatedAfterTakeover(t *testing.T) {
 	require.NoError(t, err)
 	clock.Advance(time.Second)
 
-	s := newSender(Config{DB: db, Client: client, Clock: clock, Logger: slog.New(slog.DiscardHandler)})
+	s := newSender(Config{Outbox: outbox.New(db), Client: client, Clock: clock, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, s.post(ctx, &a, &draft{}, "The disk is full."))
 
 	messages, err := server.Messages("alerts")

@@ -11,7 +11,7 @@ import (
 // handle processes one message of a person. No message content can end the connection.
 func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 	if d, ok := parseDecision(m.Content); ok {
-		sessionID, err := b.cfg.DB.ThreadSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
+		sessionID, err := b.cfg.Outbox.ThreadSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
 
 		switch {
 		case err != nil:
@@ -25,7 +25,7 @@ func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 		}
 	}
 
-	sessionID, err := b.cfg.DB.AnnouncedSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
+	sessionID, err := b.cfg.Outbox.AnnouncedSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
 
 	switch {
 	case err != nil:

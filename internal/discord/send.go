@@ -30,7 +30,7 @@ type memory struct {
 func newSender(cfg Config) *sender {
 	s := &sender{cfg: cfg}
 	s.loop = notify.NewSender(notify.SenderConfig[memory]{
-		DB: cfg.DB, Channel: tarsy.ChannelDiscord, Routes: cfg.Routes, Target: s, ApprovalsInThreads: true, Clock: cfg.Clock, Logger: cfg.Logger,
+		Outbox: cfg.Outbox, Channel: tarsy.ChannelDiscord, Routes: cfg.Routes, Target: s, ApprovalsInThreads: true, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return s

@@ -33,7 +33,7 @@ func (s *sender) link(sessionID string) string {
 
 // sendStart announces the start of a session. It opens no thread: questions belong to the announcement of the end.
 func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	outcome, err := s.cfg.Outbox.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
 		return false, err
 	}
@@ -56,7 +56,7 @@ func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft)
 
 // sendEnd announces the end of a session and opens a thread for questions under it.
 func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	outcome, err := s.cfg.Outbox.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
 		return false, err
 	}
@@ -100,7 +100,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 // sendResult replies to the mention that submitted the session with its result, unless the announcement is in the same channel.
 // The reply is recorded as the second message of the announcement.
 func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text string) error {
-	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelDiscord, a.SessionID)
+	receipt, err := s.cfg.Outbox.Receipt(ctx, tarsy.ChannelDiscord, a.SessionID)
 	if err != nil || receipt == nil || receipt.Target == a.Target || len(a.MessageIDs) > 1 {
 		return err
 	}
@@ -128,7 +128,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text str
 
 // sendReceipt acknowledges an alert.
 func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
+	outcome, err := s.cfg.Outbox.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
 		return false, err
 	}
@@ -146,7 +146,7 @@ func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draf
 
 // sendAnswer posts the answer as written so far. It is done when the answer is complete.
 func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	answer, err := s.cfg.DB.Answer(ctx, a.SessionID, *a.StageID)
+	answer, err := s.cfg.Outbox.Answer(ctx, a.SessionID, *a.StageID)
 	if err != nil {
 		return false, err
 	}

@@ -22,7 +22,7 @@ func (s *sender) templated(ctx context.Context, a *tarsy.Announcement, call *tar
 		return "", nil
 	}
 
-	session, err := s.cfg.DB.Session(ctx, a.SessionID)
+	session, err := s.cfg.Outbox.Session(ctx, a.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return "", notify.ErrDeleted
 	} else if err != nil {
@@ -34,7 +34,7 @@ func (s *sender) templated(ctx context.Context, a *tarsy.Announcement, call *tar
 		return "", nil
 	}
 
-	verdict, err := s.cfg.DB.Verdict(ctx, session.ID)
+	verdict, err := s.cfg.Outbox.Verdict(ctx, session.ID)
 	if err != nil {
 		return "", err
 	}

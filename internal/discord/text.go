@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/plaintext"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 // endText returns the announcement of a session's end.
-func endText(outcome postgres.SessionOutcome, link string) string {
+func endText(outcome outbox.SessionOutcome, link string) string {
 	title, body := "Investigation "+strings.ReplaceAll(string(outcome.Status), "_", " "), outcome.ErrorMessage
 	if outcome.Status == tarsy.SessionCompleted {
 		body = outcome.ExecutiveSummary
@@ -78,7 +78,7 @@ func conclusion(v tarsy.Verdict) string {
 }
 
 // subject describes an alert in one line.
-func subject(outcome postgres.SessionOutcome) string {
+func subject(outcome outbox.SessionOutcome) string {
 	facts := tarsy.AlertFacts{Title: outcome.Title, Service: outcome.Service, Namespace: outcome.Namespace}
 	line := literal(plaintext.Cut(facts.TitleOr(outcome.AlertType), maxThreadName))
 
@@ -98,7 +98,7 @@ func subject(outcome postgres.SessionOutcome) string {
 }
 
 // threadName returns the name of the thread under an announcement.
-func threadName(outcome postgres.SessionOutcome, sessionID string) string {
+func threadName(outcome outbox.SessionOutcome, sessionID string) string {
 	id := " " + sessionID[max(0, len(sessionID)-6):]
 
 	return tarsy.CutUTF16(oneLine(cmp.Or(outcome.Title, outcome.AlertType)), maxThreadName-len(id)) + id

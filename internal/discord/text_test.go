@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	client "tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/ident"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 func TestHostileTextIsHarmless(t *testing.T) {
@@ -40,7 +40,7 @@ func TestLongAnnouncementKeepsLinkAndFitsInOneMessage(t *testing.T) {
 		"sentences": strings.Repeat("A long sentence about a disk. ", 500), "code": "```\n" + strings.Repeat("x\n", 5000) + "```",
 		"links": strings.Repeat("[a](b)", 2000), "emoji": strings.Repeat("😀", 5000),
 	} {
-		said := endText(postgres.SessionOutcome{
+		said := endText(outbox.SessionOutcome{
 			Status: tarsy.SessionCompleted, AlertType: strings.Repeat("_", 500), ExecutiveSummary: text,
 			Severity: tarsy.SeverityCritical, Service: strings.Repeat("_", 500), Namespace: strings.Repeat("*", 500),
 		}, link)
@@ -116,7 +116,7 @@ func TestEveryListMustAllow(t *testing.T) {
 func TestAnnouncementHasOutcomeCauseAndFirstStep(t *testing.T) {
 	t.Parallel()
 
-	outcome := postgres.SessionOutcome{
+	outcome := outbox.SessionOutcome{
 		Status: tarsy.SessionCompleted, Title: "Disk full", Severity: tarsy.SeverityHigh, ExecutiveSummary: "A **leak**.",
 		Verdict: &tarsy.Verdict{
 			Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: "checkout *leaks* [call 1.1.1]"}, Confidence: tarsy.ConfidenceMedium,
@@ -138,7 +138,7 @@ func TestLongVerdictFitsInOneMessage(t *testing.T) {
 
 	for _, text := range []string{"*", "\u202e", "@here", "<@1>", "😀", "```", "a "} {
 		long := strings.Repeat(text, 1000)
-		said := endText(postgres.SessionOutcome{
+		said := endText(outbox.SessionOutcome{
 			Status: tarsy.SessionCompleted, AlertType: strings.Repeat("_", 500), Title: long, Service: long, Severity: tarsy.SeverityCritical,
 			ExecutiveSummary: long, Verdict: &tarsy.Verdict{
 				Outcome: tarsy.OutcomeProbableCause, Cause: tarsy.Claim{Text: long}, Confidence: tarsy.ConfidenceMedium,
@@ -155,7 +155,7 @@ func TestLongVerdictFitsInOneMessage(t *testing.T) {
 func TestAnnouncementNamesTitleSeverityAndService(t *testing.T) {
 	t.Parallel()
 
-	outcome := postgres.SessionOutcome{
+	outcome := outbox.SessionOutcome{
 		Status: tarsy.SessionFailed, AlertType: "pod-oom", Title: "Pod *cart* was killed", Severity: tarsy.SeverityHigh, Service: "cart", Namespace: "shop",
 		ErrorMessage: "no quota",
 	}
@@ -163,7 +163,7 @@ func TestAnnouncementNamesTitleSeverityAndService(t *testing.T) {
 	require.Equal(t, "Pod *cart* was killed 123456", threadName(outcome, "00123456"))
 
 	// Sessions from old releases have no title.
-	outcome = postgres.SessionOutcome{Status: tarsy.SessionFailed, AlertType: "pod-oom", ErrorMessage: "no quota"}
+	outcome = outbox.SessionOutcome{Status: tarsy.SessionFailed, AlertType: "pod-oom", ErrorMessage: "no quota"}
 	require.Equal(t, "**Investigation failed:** pod\\-oom\nno quota\nlink", endText(outcome, "link"))
 	require.Equal(t, "pod-oom 123456", threadName(outcome, "00123456"))
 }

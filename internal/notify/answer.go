@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 // lostAfter is when a question that is neither queued nor being answered counts as lost: its server was killed before storing
@@ -22,7 +22,7 @@ type Markup struct {
 
 // Answer returns the visible part of an answer, given the age of the question, and whether it is complete. It is empty if there
 // is nothing to show yet.
-func (m Markup) Answer(answer *postgres.Answer, age time.Duration) (shown string, done bool) {
+func (m Markup) Answer(answer *outbox.Answer, age time.Duration) (shown string, done bool) {
 	shown, done = m.written(answer), answer.Status.Terminal()
 
 	switch {
@@ -36,7 +36,7 @@ func (m Markup) Answer(answer *postgres.Answer, age time.Duration) (shown string
 }
 
 // written returns the answer written so far: a line for each tool call, and the texts.
-func (m Markup) written(answer *postgres.Answer) string {
+func (m Markup) written(answer *outbox.Answer) string {
 	var (
 		parts        []string
 		lastResponse string

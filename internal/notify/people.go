@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/plaintext"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 // Intake accepts alerts and questions. Its errors for people are *tarsy.Error; when it returns, its changes are durable.
@@ -41,7 +41,7 @@ const failedReply = "This could not be processed. Try again later."
 
 // People processes what people write in the threads of a channel. The channel decides who is allowed to write.
 type People struct {
-	DB      *postgres.DB
+	Outbox  *outbox.Store
 	Channel tarsy.AnnouncementChannel
 	Intake  Intake
 	Desk    Decisions
@@ -78,7 +78,7 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 	answer, stageID := p.reply(sessionID, tarsy.SubjectAnswer, m), ident.New()
 	answer.StageID = &stageID
 
-	added, err := p.DB.AddAnnouncement(ctx, answer)
+	added, err := p.Outbox.AddAnnouncement(ctx, answer)
 	if err != nil {
 		return p.Reason(err)
 	}
@@ -90,7 +90,7 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 	asking := p.decide(ctx, m, "session.ask", "session", sessionID)
 
 	if _, err := p.Intake.AskForStage(asking, sessionID, p.Author(m.UserName), m.Text, stageID); err != nil {
-		if err := p.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
+		if err := p.Outbox.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
 			p.Logger.Warn("could not remove the announcement of a refused question", "error", err)
 		}
 
@@ -135,7 +135,7 @@ func (p People) Submit(ctx context.Context, m Message, alertType string) (reply 
 		return p.Reason(err)
 	}
 
-	if _, err := p.DB.AddAnnouncement(ctx, p.reply(session.ID, tarsy.SubjectReceipt, m)); err != nil {
+	if _, err := p.Outbox.AddAnnouncement(ctx, p.reply(session.ID, tarsy.SubjectReceipt, m)); err != nil {
 		p.Logger.Error("an alert from a channel was accepted, but the receipt could not be stored", "session_id", session.ID, "error", err)
 	}
 

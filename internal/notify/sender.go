@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/plaintext"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -54,7 +54,7 @@ type Target[D any] interface {
 
 // SenderConfig configures a Sender. Everything but AfterDue is required.
 type SenderConfig[D any] struct {
-	DB      *postgres.DB
+	Outbox  *outbox.Store
 	Channel tarsy.AnnouncementChannel
 	Routes  Routes
 	Target  Target[D]
@@ -123,7 +123,7 @@ func (s *Sender[D]) begins(ctx, limited context.Context) error {
 		return err
 	}
 
-	due, err := s.cfg.DB.DueAnnouncements(limited, s.cfg.Channel, maxDue)
+	due, err := s.cfg.Outbox.DueAnnouncements(limited, s.cfg.Channel, maxDue)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *Sender[D]) announceApprovals(ctx context.Context) error {
 		return nil
 	}
 
-	waiting, err := s.cfg.DB.UnannouncedApprovals(ctx, s.cfg.Channel)
+	waiting, err := s.cfg.Outbox.UnannouncedApprovals(ctx, s.cfg.Channel)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Sender[D]) announceApprovals(ctx context.Context) error {
 			to = call.ThreadID
 		}
 
-		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
+		if _, err := s.cfg.Outbox.AddAnnouncement(ctx, tarsy.Announcement{
 			ID: ident.New(), SessionID: call.SessionID, Channel: s.cfg.Channel, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
 			Target: to, State: tarsy.AnnouncementPending, DueAt: s.cfg.Routes.DueAt(call.Severity, now), CreatedAt: now,
 		}); err != nil {
@@ -283,7 +283,7 @@ func (s *Sender[D]) record(a tarsy.Announcement) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
 	defer cancel()
 
-	if err := s.cfg.DB.UpdateAnnouncement(ctx, a); err != nil {
+	if err := s.cfg.Outbox.UpdateAnnouncement(ctx, a); err != nil {
 		s.cfg.Logger.Warn("could not record an announcement; the next attempt finds what was sent", "session_id", a.SessionID, "error", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/quiet"
 )
@@ -190,7 +191,7 @@ func TestMessagesFollowTheParts(t *testing.T) {
 	t.Cleanup(db.Stop)
 
 	s, a, d := newSender(clockwork.NewFakeClock()), &tarsy.Announcement{ID: ident.New()}, &Draft[int]{}
-	s.cfg.DB = db
+	s.cfg.Outbox = outbox.New(db)
 
 	post := func(doubtful bool, parts ...string) []string {
 		m := &messages{doubtful: doubtful, parts: parts}
@@ -287,18 +288,18 @@ func TestAnswerMessageShowsItsStatus(t *testing.T) {
 	markup := Markup{Call: plain, Text: plain, Failed: plain}
 
 	for name, test := range map[string]struct {
-		answer *postgres.Answer
+		answer *outbox.Answer
 		age    time.Duration
 		done   bool
 		shown  string
 	}{
-		"waiting":            {&postgres.Answer{Waiting: true}, time.Hour, false, ""},
-		"just asked":         {&postgres.Answer{}, time.Second, false, ""},
-		"lost":               {&postgres.Answer{}, lostAfter + time.Second, true, lost},
-		"being written":      {&postgres.Answer{Status: tarsy.StatusActive}, time.Hour, false, ""},
-		"over and empty":     {&postgres.Answer{Status: tarsy.StatusCompleted}, time.Second, true, empty},
-		"over with a text":   {&postgres.Answer{Status: tarsy.StatusCompleted, Events: []tarsy.TimelineEvent{{EventType: tarsy.EventResponse, Content: "yes"}}}, 0, true, "yes"},
-		"cancelled, nothing": {&postgres.Answer{Status: tarsy.StatusCancelled}, 0, true, "The answer was cancelled."},
+		"waiting":            {&outbox.Answer{Waiting: true}, time.Hour, false, ""},
+		"just asked":         {&outbox.Answer{}, time.Second, false, ""},
+		"lost":               {&outbox.Answer{}, lostAfter + time.Second, true, lost},
+		"being written":      {&outbox.Answer{Status: tarsy.StatusActive}, time.Hour, false, ""},
+		"over and empty":     {&outbox.Answer{Status: tarsy.StatusCompleted}, time.Second, true, empty},
+		"over with a text":   {&outbox.Answer{Status: tarsy.StatusCompleted, Events: []tarsy.TimelineEvent{{EventType: tarsy.EventResponse, Content: "yes"}}}, 0, true, "yes"},
+		"cancelled, nothing": {&outbox.Answer{Status: tarsy.StatusCancelled}, 0, true, "The answer was cancelled."},
 	} {
 		shown, done := markup.Answer(test.answer, test.age)
 		require.Equal(t, test.done, done, name)
@@ -315,12 +316,12 @@ func TestAnswerShowsToolCallsAndRepeatsNothing(t *testing.T) {
 	markup := Markup{
 		Call: func(tool string) string { return "call of " + tool }, Text: plain, Failed: func(reason string) string { return "failed: " + reason },
 	}
-	shown := func(answer *postgres.Answer) string {
+	shown := func(answer *outbox.Answer) string {
 		text, _ := markup.Answer(answer, 0)
 
 		return text
 	}
-	answer := &postgres.Answer{Status: tarsy.StatusActive, Events: []tarsy.TimelineEvent{
+	answer := &outbox.Answer{Status: tarsy.StatusActive, Events: []tarsy.TimelineEvent{
 		{EventType: tarsy.EventUserQuestion, Content: "Why?"}, {EventType: tarsy.EventThinking, Content: "Hm."},
 		{EventType: tarsy.EventResponse, Content: "I look."}, call("logs"), call("pods"), {EventType: tarsy.EventResponse, Content: "It leaks."},
 	}}

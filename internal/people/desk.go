@@ -9,11 +9,13 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
 )
 
 // Config configures a Desk. Everything is required.
 type Config struct {
-	DB *postgres.DB
+	DB       *postgres.DB
+	Accounts *account.Store
 	// Mask hides secrets in what people write.
 	Mask  func(string) string
 	Clock clockwork.Clock

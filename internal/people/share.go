@@ -22,7 +22,7 @@ func (d *Desk) Share(ctx context.Context, sessionID, author string, life time.Du
 	share := tarsy.Share{ID: ident.New(), SessionID: sessionID, Author: author, CreatedAt: now, ExpiresAt: now.Add(life)}
 	secret, hash := auth.NewShareSecret()
 
-	return share, secret, d.cfg.DB.CreateShare(ctx, share, hash)
+	return share, secret, d.cfg.Accounts.CreateShare(ctx, share, hash)
 }
 
 // Shares returns the shares of a session, newest first, including expired and revoked ones.
@@ -31,7 +31,7 @@ func (d *Desk) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, err
 		return nil, err
 	}
 
-	return d.cfg.DB.Shares(ctx, sessionID)
+	return d.cfg.Accounts.Shares(ctx, sessionID)
 }
 
 // RevokeShare ends a share of a session immediately. It is idempotent.
@@ -45,7 +45,7 @@ func (d *Desk) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Sha
 	if ident.Valid(id) {
 		var err error
 
-		share, err = d.cfg.DB.RevokeShare(ctx, sessionID, id, calendar.Time(d.cfg.Clock.Now()))
+		share, err = d.cfg.Accounts.RevokeShare(ctx, sessionID, id, calendar.Time(d.cfg.Clock.Now()))
 		if err != nil {
 			return tarsy.Share{}, err
 		}
@@ -71,5 +71,5 @@ func (d *Desk) OpenShare(ctx context.Context, secret string) (*tarsy.Share, erro
 		return nil, nil //nolint:nilnil // none is an answer
 	}
 
-	return d.cfg.DB.UseShare(ctx, auth.Hash(secret), calendar.Time(d.cfg.Clock.Now()))
+	return d.cfg.Accounts.UseShare(ctx, auth.Hash(secret), calendar.Time(d.cfg.Clock.Now()))
 }

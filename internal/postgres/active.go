@@ -46,12 +46,12 @@ func (db *DB) ActiveSessions(ctx context.Context, visible tarsy.Visibility, limi
 		teams  = visible.Values()
 	)
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
-		queueRows(&batch, &found.Active, activeSQL, limit, now, teams)
-		queueRows(&batch, &found.Queued, queuedSQL, limit, now, teams)
-		queueRows(&batch, &totals, openTotalsSQL, teams)
+		QueueRows(&batch, &found.Active, activeSQL, limit, now, teams)
+		QueueRows(&batch, &found.Queued, queuedSQL, limit, now, teams)
+		QueueRows(&batch, &totals, openTotalsSQL, teams)
 
 		return tx.SendBatch(ctx, &batch).Close()
 	})

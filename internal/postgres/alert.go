@@ -3,7 +3,7 @@ package postgres
 import "tarsy.dev/tarsy"
 
 // factColumns are the columns of tarsy.AlertFacts.
-var factColumns = columnsOf[tarsy.AlertFacts]()
+var factColumns = ColumnsOf[tarsy.AlertFacts]()
 
 // alertStateSQL reads the alert state of session s; null if the alert has no identity.
 const alertStateSQL = `

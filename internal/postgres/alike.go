@@ -78,7 +78,7 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 		return err
 	}
 
-	places, err := collect[struct{ SessionID string }](ctx, db.readers, alikeSQL(estimates[query] <= fewMatches, found.missing()), pgx.NamedArgs{
+	places, err := Collect[struct{ SessionID string }](ctx, db.readers, alikeSQL(estimates[query] <= fewMatches, found.missing()), pgx.NamedArgs{
 		"query": query, "words": lexemes(words), "least": least, "alert_type": q.alertType, "seen": found.seen(), "visible": found.visible.Values(),
 	})
 	if err != nil {

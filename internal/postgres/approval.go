@@ -40,9 +40,9 @@ func openApproval(now string) string {
   AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.status = 'open' AND q.kind = 'approval' AND q.payload ->> 'approval_id' = c.id::text)`
 }
 
-// openApprovals is a query for calls that can be decided. It reads the index of waiting calls, which are few however many
+// OpenApprovals is a query for calls that can be decided. It reads the index of waiting calls, which are few however many
 // sessions there are.
-func openApprovals(columns, now string) string {
+func OpenApprovals(columns, now string) string {
 	return `SELECT ` + columns + ` FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
 WHERE ` + openApproval(now)
 }
@@ -62,10 +62,10 @@ FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.i
 // only those of that session.
 func (db *DB) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	if sessionID != "" && !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
-	approvals, err := collect[tarsy.ApprovalRequest](ctx, db.readers, approvalsSQL+` WHERE `+openApproval("$1")+`
+	approvals, err := Collect[tarsy.ApprovalRequest](ctx, db.readers, approvalsSQL+` WHERE `+openApproval("$1")+`
   AND ($2 = '' OR c.session_id = nullif($2, '')::uuid) AND `+visibleSQL("s", "$4")+`
 ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.Now(), sessionID, maxApprovals, visible.Values())
 	if err != nil {
@@ -81,7 +81,7 @@ func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, e
 		return tarsy.ApprovalRequest{}, approvalNotFound(id)
 	}
 
-	approvals, err := collect[tarsy.ApprovalRequest](ctx, db.front,
+	approvals, err := Collect[tarsy.ApprovalRequest](ctx, db.front,
 		approvalsSQL+` WHERE c.id = $1 AND s.deleted_at IS NULL`, id)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, fmt.Errorf("read approval: %w", err)
@@ -96,28 +96,4 @@ func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, e
 
 func approvalNotFound(id string) error {
 	return tarsy.Errorf(tarsy.CodeApprovalNotFound, "there is no approval %q", plaintext.Clean(id))
-}
-
-// UnannouncedApproval is an open approval that has not been announced in a channel.
-type UnannouncedApproval struct {
-	ID        string
-	SessionID string
-	// Team and Severity are those of the session.
-	Team     string
-	Severity tarsy.Severity
-	// ThreadID is the first thread of the session in the channel; empty if there is none.
-	ThreadID string
-}
-
-// UnannouncedApprovals returns up to 100 open approvals that have not been announced in a channel, oldest first.
-func (db *DB) UnannouncedApprovals(ctx context.Context, channel tarsy.AnnouncementChannel) ([]UnannouncedApproval, error) {
-	found, err := collect[UnannouncedApproval](ctx, db.front, openApprovals(`c.id, c.session_id, s.team, s.severity,
-    coalesce((SELECT a.thread_id FROM announcements a WHERE a.session_id = s.id AND a.channel = $2 AND a.thread_id <> '' ORDER BY a.id LIMIT 1), '') AS thread_id`, "$1")+`
-  AND NOT EXISTS (SELECT FROM announcements a WHERE a.approval_id = c.id AND a.channel = $2 AND a.subject = 'approval')
-ORDER BY c.id LIMIT 100`, db.clock.Now(), channel)
-	if err != nil {
-		return nil, fmt.Errorf("read approvals to announce: %w", err)
-	}
-
-	return found, nil
 }

@@ -9,6 +9,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -17,19 +19,19 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, expiry)
+	db := f.Server(t)
+	call := f.Wait(t, db, storetest.Expiry)
 
 	decide := func(actor string) (bool, error) {
 		ctx := audit.By(t.Context(), tarsy.AuditEntry{
-			At: f.clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK,
+			At: f.Clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK,
 		})
 
-		return db.AddDecision(ctx, newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
+		return db.AddDecision(ctx, storetest.NewRequest(call.SessionID, tarsy.RequestApproval, f.Clock.Now()),
 			tarsy.ApprovalDecision{ApprovalID: call.ID, Status: tarsy.ApprovalApproved})
 	}
 
-	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
+	f.Exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
 
 	_, err := decide("mallory")
 	require.Error(t, err)
@@ -43,7 +45,7 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, added)
 
-	rows, err := db.Audit(t.Context(), tarsy.AuditFilter{Limit: 10})
+	rows, err := account.New(db).Audit(t.Context(), tarsy.AuditFilter{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, rows, 1, "a decision that came too late is none")
 	require.Equal(t, "ana", rows[0].Actor)
@@ -54,21 +56,21 @@ func TestRecipeOfSessionWithoutItsAuditRowIsStoredLater(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	recipe := func() postgres.Terms {
 		return postgres.Terms{EngineVersion: 1, Recipe: &progress.Recipe{Hash: "h", Body: json.RawMessage(`{"chain": "c"}`)}}
 	}
 
-	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
+	f.Exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
 
-	deciding := audit.By(t.Context(), tarsy.AuditEntry{At: f.clock.Now(), Actor: "mallory", ActorKind: tarsy.ActorKey, Action: "session.rerun", Outcome: tarsy.AuditOK})
-	refused := newSession(f.clock.Now())
+	deciding := audit.By(t.Context(), tarsy.AuditEntry{At: f.Clock.Now(), Actor: "mallory", ActorKind: tarsy.ActorKey, Action: "session.rerun", Outcome: tarsy.AuditOK})
+	refused := storetest.NewSession(f.Clock.Now())
 	require.Error(t, db.CreateSession(deciding, refused, recipe()))
 
 	_, err := db.RequestTarget(t.Context(), refused.ID)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	require.NoError(t, db.CreateSession(t.Context(), session, recipe()))
 
 	stored, err := db.SessionRecipe(t.Context(), session.ID)

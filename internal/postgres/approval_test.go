@@ -12,57 +12,14 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
-
-const expiry = time.Hour
-
-// waitingCall is a tool call that waits for an approval, with the event that its step stores.
-func waitingCall(execution tarsy.Execution, call string, at, expires time.Time) (tarsy.MCPInteraction, tarsy.TimelineEvent) {
-	approval := tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: expires}
-
-	event := newTimelineEvent(execution.SessionID, 1, at)
-	event.StageID, event.ExecutionID, event.EventType = &execution.StageID, &execution.ID, tarsy.EventToolCall
-
-	interaction := newMCPInteraction(execution, call, 1)
-	interaction.Status, interaction.Approval, interaction.CreatedAt, interaction.CompletedAt = tarsy.CallWaiting, &approval, at, nil
-	interaction.TimelineEventID, interaction.ToolArguments = event.ID, json.RawMessage(`{"replicas": 3, "id": 12345678901234567890}`)
-
-	event.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{
-		Call: call, ServerName: interaction.ServerName, ToolName: interaction.ToolName, Arguments: interaction.ToolArguments,
-		ApprovalID: interaction.ID, Approval: &approval,
-	})
-
-	return interaction, event
-}
-
-// wait stores a session with a call that waits for an approval, and releases it.
-func (f *fixture) wait(t *testing.T, db *postgres.DB, expires time.Duration) tarsy.MCPInteraction {
-	t.Helper()
-
-	claim := f.hold(t, db)
-	now := f.clock.Now()
-	session := claim.State.Session
-	session.Status, session.StartedAt = tarsy.SessionInProgress, &now
-	stage := newStage(session.ID, 1, now)
-	execution := newExecution(stage, 1, now)
-	call, event := waitingCall(execution, "1.1.1", now, now.Add(expires))
-
-	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
-		Session: &session, Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event},
-		MCPInteractions: []tarsy.MCPInteraction{call}, Events: []tarsy.Event{tarsy.ApprovalChanged(call, now)},
-		Release: true, RunAt: new(now.Add(expires)),
-	})
-	require.NoError(t, err)
-	require.True(t, committed.Released)
-
-	return call
-}
 
 func (f *fixture) decide(t *testing.T, db *postgres.DB, call tarsy.MCPInteraction, status tarsy.ApprovalStatus) bool {
 	t.Helper()
 
-	added, err := db.AddDecision(t.Context(), newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
+	added, err := db.AddDecision(t.Context(), storetest.NewRequest(call.SessionID, tarsy.RequestApproval, f.Clock.Now()),
 		tarsy.ApprovalDecision{ApprovalID: call.ID, Status: status, Reason: "because"})
 	require.NoError(t, err)
 
@@ -74,13 +31,13 @@ func TestSessionEndedByEarlierReleaseWithdrawsItsWaitingCalls(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	call, other := f.wait(t, db, expiry), f.wait(t, db, expiry)
-	now := f.clock.Now()
+	db := f.Server(t)
+	call, other := f.Wait(t, db, storetest.Expiry), f.Wait(t, db, storetest.Expiry)
+	now := f.Clock.Now()
 
-	f.exec(t, `UPDATE sessions SET status = 'cancelled', completed_at = $2, runnable_at = NULL WHERE id = $1`, call.SessionID, now)
+	f.Exec(t, `UPDATE sessions SET status = 'cancelled', completed_at = $2, runnable_at = NULL WHERE id = $1`, call.SessionID, now)
 
-	got := value[[]byte](t, f, `SELECT to_jsonb(c) FROM mcp_interactions c WHERE id = $1`, call.ID)
+	got := storetest.Value[[]byte](t, f.Admin, `SELECT to_jsonb(c) FROM mcp_interactions c WHERE id = $1`, call.ID)
 
 	var closed tarsy.MCPInteraction
 
@@ -99,7 +56,7 @@ func TestSessionEndedByEarlierReleaseWithdrawsItsWaitingCalls(t *testing.T) {
 	} {
 		var approval tarsy.Approval
 
-		require.NoError(t, json.Unmarshal(value[[]byte](t, f, sql, call.ID), &approval), place)
+		require.NoError(t, json.Unmarshal(storetest.Value[[]byte](t, f.Admin, sql, call.ID), &approval), place)
 		require.Equal(t, want, approval, place)
 	}
 
@@ -125,12 +82,12 @@ func TestOpenApprovalsAreListedFirstToExpireFirst(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	require.Empty(t, approvalIDs(t, db, ""))
 
 	// Compared as text, the time without a fraction of a second would come last.
-	late, soon, sooner := f.wait(t, db, 3*expiry), f.wait(t, db, expiry+500*time.Millisecond), f.wait(t, db, expiry)
+	late, soon, sooner := f.Wait(t, db, 3*storetest.Expiry), f.Wait(t, db, storetest.Expiry+500*time.Millisecond), f.Wait(t, db, storetest.Expiry)
 
 	require.Equal(t, []string{sooner.ID, soon.ID, late.ID}, approvalIDs(t, db, ""))
 	require.Equal(t, []string{soon.ID}, approvalIDs(t, db, soon.SessionID))
@@ -141,17 +98,17 @@ func TestOpenApprovalsAreListedFirstToExpireFirst(t *testing.T) {
 
 	open, err := db.Approvals(t.Context(), sooner.SessionID, tarsy.Visibility{})
 	require.NoError(t, err)
-	requireSame(t, []tarsy.ApprovalRequest{{
+	storetest.RequireSame(t, []tarsy.ApprovalRequest{{
 		ID: sooner.ID, SessionID: sooner.SessionID, ExecutionID: sooner.ExecutionID, TimelineEventID: sooner.TimelineEventID,
 		AlertType: "test", AgentName: "agent", Call: "1.1.1", ServerName: sooner.ServerName, ToolName: sooner.ToolName,
 		ToolArguments: sooner.ToolArguments, Approval: *sooner.Approval, CreatedAt: sooner.CreatedAt,
 	}}, open)
 	require.Contains(t, string(open[0].ToolArguments), "12345678901234567890", "numbers keep their digits")
 
-	f.clock.Advance(expiry)
+	f.Clock.Advance(storetest.Expiry)
 	require.Equal(t, []string{soon.ID, late.ID}, approvalIDs(t, db, ""), "nobody can decide from the time of expiry on")
 
-	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, late.SessionID, f.clock.Now())
+	f.Exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, late.SessionID, f.Clock.Now())
 	require.Equal(t, []string{soon.ID}, approvalIDs(t, db, ""))
 
 	_, err = db.Approval(t.Context(), late.ID)
@@ -168,15 +125,15 @@ func TestDecisionIsRequestThatMakesSessionRunnable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, expiry)
-	other := f.wait(t, db, expiry)
+	db := f.Server(t)
+	call := f.Wait(t, db, storetest.Expiry)
+	other := f.Wait(t, db, storetest.Expiry)
 
-	require.Empty(t, f.claim(t, db, serverA, 10), "a session that waits for an approval is not claimed")
+	require.Empty(t, f.Claim(t, db, storetest.ServerA, 10), "a session that waits for an approval is not claimed")
 	require.True(t, f.decide(t, db, call, tarsy.ApprovalApproved))
 	require.Equal(t, []string{other.ID}, approvalIDs(t, db, ""), "a decision that is not applied yet is one")
 
-	claims := f.claim(t, db, serverA, 10)
+	claims := f.Claim(t, db, storetest.ServerA, 10)
 	require.Len(t, claims, 1)
 	require.Equal(t, call.SessionID, claims[0].SessionID)
 	require.Len(t, claims[0].State.Requests, 1)
@@ -191,19 +148,19 @@ func TestDecisionIsRequestThatMakesSessionRunnable(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, committed.Released)
 
-	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(request, f.clock.Now())}, Release: true})
+	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{storetest.Closed(request, f.Clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
-	require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, call.SessionID))
-	require.True(t, value[bool](t, f, `SELECT runnable_at IS NULL FROM sessions WHERE id = $1`, call.SessionID))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions WHERE id = $1`, call.SessionID))
+	require.True(t, storetest.Value[bool](t, f.Admin, `SELECT runnable_at IS NULL FROM sessions WHERE id = $1`, call.SessionID))
 }
 
 func TestReleasedSessionIsClaimedAgainAtItsTime(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, expiry)
+	db := f.Server(t)
+	call := f.Wait(t, db, storetest.Expiry)
 
 	load, err := db.Workload(t.Context())
 	require.NoError(t, err)
@@ -213,16 +170,16 @@ func TestReleasedSessionIsClaimedAgainAtItsTime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, postgres.QueueCounts{}, counts)
 
-	f.clock.Advance(expiry - time.Millisecond)
-	require.Empty(t, f.claim(t, db, serverA, 1))
+	f.Clock.Advance(storetest.Expiry - time.Millisecond)
+	require.Empty(t, f.Claim(t, db, storetest.ServerA, 1))
 
-	f.clock.Advance(time.Millisecond)
+	f.Clock.Advance(time.Millisecond)
 
 	load, err = db.Workload(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0}, []int{load.Waiting, load.WaitingApprovals})
 
-	claims := f.claim(t, db, serverA, 1)
+	claims := f.Claim(t, db, storetest.ServerA, 1)
 	require.Len(t, claims, 1)
 	require.Equal(t, call.SessionID, claims[0].SessionID)
 }
@@ -233,9 +190,9 @@ func TestFirstOfTwoConcurrentDecisionsWins(t *testing.T) {
 	const people = 8
 
 	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, expiry)
-	unlock := f.lock(t, call.SessionID)
+	db := f.Server(t)
+	call := f.Wait(t, db, storetest.Expiry)
+	unlock := f.Lock(t, call.SessionID)
 
 	var (
 		deciding sync.WaitGroup
@@ -249,7 +206,7 @@ func TestFirstOfTwoConcurrentDecisionsWins(t *testing.T) {
 		})
 	}
 
-	f.awaitBlocked(t, 2)
+	f.AwaitBlocked(t, 2)
 	unlock()
 	deciding.Wait()
 
@@ -262,22 +219,22 @@ func TestFirstOfTwoConcurrentDecisionsWins(t *testing.T) {
 	}
 
 	require.Equal(t, 1, won)
-	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests`))
-	require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions`))
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM requests`))
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions`))
 }
 
 func TestDecisionOnClosedApprovalIsRefusedAndNotStored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	expired, decided, ended, deleted := f.wait(t, db, time.Minute), f.wait(t, db, expiry), f.wait(t, db, expiry), f.wait(t, db, expiry)
-	f.clock.Advance(time.Minute)
+	db := f.Server(t)
+	expired, decided, ended, deleted := f.Wait(t, db, time.Minute), f.Wait(t, db, storetest.Expiry), f.Wait(t, db, storetest.Expiry), f.Wait(t, db, storetest.Expiry)
+	f.Clock.Advance(time.Minute)
 
-	f.exec(t, `UPDATE mcp_interactions SET status = 'failed' WHERE id = $1`, decided.ID)
-	f.exec(t, `UPDATE approvals SET approval = approval || '{"status": "rejected"}' WHERE id = $1`, decided.ID)
-	f.exec(t, `UPDATE executions SET status = 'cancelled', completed_at = $2 WHERE id = $1`, ended.ExecutionID, f.clock.Now())
-	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.SessionID, f.clock.Now())
+	f.Exec(t, `UPDATE mcp_interactions SET status = 'failed' WHERE id = $1`, decided.ID)
+	f.Exec(t, `UPDATE approvals SET approval = approval || '{"status": "rejected"}' WHERE id = $1`, decided.ID)
+	f.Exec(t, `UPDATE executions SET status = 'cancelled', completed_at = $2 WHERE id = $1`, ended.ExecutionID, f.Clock.Now())
+	f.Exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.SessionID, f.Clock.Now())
 
 	strange := expired
 	strange.ID = decided.ID
@@ -289,20 +246,20 @@ func TestDecisionOnClosedApprovalIsRefusedAndNotStored(t *testing.T) {
 		require.False(t, f.decide(t, db, call, tarsy.ApprovalApproved), name)
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM requests`))
-	require.Zero(t, value[int](t, f, `SELECT sum(open_requests) FROM sessions`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM requests`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT sum(open_requests) FROM sessions`))
 }
 
 func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	first := f.wait(t, db, expiry)
-	second := f.wait(t, db, 2*expiry)
-	f.clock.Advance(time.Second)
-	asked := f.wait(t, db, 2*expiry) // the answer to a question about a finished session waits, too
-	f.exec(t, `UPDATE sessions SET status = 'completed', completed_at = $2, outcome = 'needs_human' WHERE id = $1`, asked.SessionID, f.clock.Now())
+	db := f.Server(t)
+	first := f.Wait(t, db, storetest.Expiry)
+	second := f.Wait(t, db, 2*storetest.Expiry)
+	f.Clock.Advance(time.Second)
+	asked := f.Wait(t, db, 2*storetest.Expiry) // the answer to a question about a finished session waits, too
+	f.Exec(t, `UPDATE sessions SET status = 'completed', completed_at = $2, outcome = 'needs_human' WHERE id = $1`, asked.SessionID, f.Clock.Now())
 	failed := f.put(t, db, tarsy.SessionFailed, unchanged)
 	running := f.put(t, db, tarsy.SessionInProgress, unchanged)
 
@@ -393,7 +350,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 	require.Equal(t, 1, active.Active[1].WaitingApprovals)
 
 	// Once decided or expired, they are ordinary sessions.
-	f.clock.Advance(expiry)
+	f.Clock.Advance(storetest.Expiry)
 	require.True(t, f.decide(t, db, second, tarsy.ApprovalRejected))
 	require.Equal(t, ids(asked), listed(t, db, waiting))
 	require.Equal(t, asked.SessionID, listed(t, db, tarsy.SessionFilter{Order: tarsy.OrderAttention})[0])
@@ -408,7 +365,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 func TestOpenApprovalsAreFoundByTheIndexOfWaitingCalls(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
+	db := newFixture(t).Server(t)
 
 	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{Order: order, Approvals: tarsy.ApprovalWaiting, Limit: 50})
@@ -422,46 +379,4 @@ func TestOpenApprovalsAreFoundByTheIndexOfWaitingCalls(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, plan, "Seq Scan", plan)
 	require.Equal(t, 6, strings.Count(plan, "hashed SubPlan"), plan)
-}
-
-func TestOpenApprovalIsAnnouncedOnceInChannel(t *testing.T) {
-	t.Parallel()
-
-	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, expiry)
-
-	waiting, err := db.UnannouncedApprovals(t.Context(), tarsy.ChannelDiscord)
-	require.NoError(t, err)
-	require.Equal(t, []postgres.UnannouncedApproval{{ID: call.ID, SessionID: call.SessionID}}, waiting)
-
-	announce := func() (tarsy.Announcement, bool) {
-		a := newAnnouncement(call.SessionID, f.clock.Now())
-		a.Subject, a.ApprovalID = tarsy.SubjectApproval, &call.ID
-		added, err := db.AddAnnouncement(t.Context(), a)
-		require.NoError(t, err)
-
-		return a, added
-	}
-
-	first, added := announce()
-	require.True(t, added)
-
-	_, added = announce()
-	require.False(t, added)
-
-	waiting, err = db.UnannouncedApprovals(t.Context(), tarsy.ChannelDiscord)
-	require.NoError(t, err)
-	require.Empty(t, waiting)
-
-	first.MessageIDs, first.ThreadID, first.State = []string{"77"}, "77", tarsy.AnnouncementSent
-	require.NoError(t, db.UpdateAnnouncement(t.Context(), first))
-
-	session, err := db.ThreadSession(t.Context(), tarsy.ChannelDiscord, "77")
-	require.NoError(t, err)
-	require.Equal(t, call.SessionID, session)
-
-	session, err = db.ThreadSession(t.Context(), tarsy.ChannelDiscord, "78")
-	require.NoError(t, err)
-	require.Empty(t, session)
 }

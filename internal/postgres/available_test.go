@@ -23,30 +23,30 @@ func TestCheckFindsMissingReadOnlyOrFullDatabase(t *testing.T) {
 	}{
 		"gone": {func(t *testing.T, f *fixture) {
 			t.Helper()
-			pgtest.Interrupt(t, f.url)
+			pgtest.Interrupt(t, f.URL)
 		}, "The database cannot be reached.", false},
 		"read-only": {func(t *testing.T, f *fixture) {
 			t.Helper()
-			f.exec(t, `DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET default_transaction_read_only = on'; END $$`)
+			f.Exec(t, `DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET default_transaction_read_only = on'; END $$`)
 		}, "The database accepts no writes.", true},
 		// The function simulates a file that cannot be extended.
 		"full": {func(t *testing.T, f *fixture) {
 			t.Helper()
-			f.exec(t, `CREATE FUNCTION public.generate_series(int, int) RETURNS SETOF int LANGUAGE plpgsql AS
+			f.Exec(t, `CREATE FUNCTION public.generate_series(int, int) RETURNS SETOF int LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'could not write to file' USING ERRCODE = 'disk_full'; END $$`)
-			f.exec(t, `DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET search_path = public, pg_catalog'; END $$`)
+			f.Exec(t, `DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET search_path = public, pg_catalog'; END $$`)
 		}, "The disk of the database is full.", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			f := newFixture(t)
-			db := f.server(t)
+			db := f.Server(t)
 			require.NoError(t, db.Check(t.Context()))
 			c.damage(t, f)
 
 			if c.later {
-				db = f.server(t)
+				db = f.Server(t)
 			}
 
 			err := db.Check(t.Context())
@@ -60,16 +60,16 @@ func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	require.False(t, postgres.IsUnavailable(nil))
 
 	for _, state := range []string{"disk_full", "out_of_memory", "too_many_connections", "read_only_sql_transaction", "admin_shutdown", "25P03", "25P04"} {
-		_, err := f.admin.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+state+`'; END $$`)
+		_, err := f.Admin.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+state+`'; END $$`)
 		require.True(t, postgres.IsUnavailable(err), state)
 	}
 
 	for _, state := range []string{"unique_violation", "syntax_error", "query_canceled", "undefined_table"} {
-		_, err := f.admin.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+state+`'; END $$`)
+		_, err := f.Admin.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+state+`'; END $$`)
 		require.Error(t, err)
 		require.False(t, postgres.IsUnavailable(err), state)
 	}
@@ -78,7 +78,7 @@ func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 	require.Error(t, err)
 	require.False(t, postgres.IsUnavailable(err), "a caller that went away")
 
-	pgtest.Interrupt(t, f.url)
+	pgtest.Interrupt(t, f.URL)
 
 	for range 20 { // some connections are ended, and others are refused
 		_, err := db.SessionDetail(t.Context(), ident.New())

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"tarsy.dev/tarsy"
 )
 
@@ -109,15 +107,9 @@ func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 	return group[:room]
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // room returns how many of n sessions fit. If the count is out of date and leaves too little room, it counts first, because
 // sessions may have been claimed since. It also counts before the first alert of a server.
-func (i *intake) room(ctx context.Context, q querier, n int) (int, error) {
+func (i *intake) room(ctx context.Context, q Querier, n int) (int, error) {
 	room := i.backlog.admit(n)
 
 	if i.backlog.due() && (room < n || i.backlog.unknown()) {

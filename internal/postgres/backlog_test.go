@@ -10,13 +10,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // limited starts a server with a limit of waiting sessions, which it counts at the interval every.
 func (f *fixture) limited(t *testing.T, maxWaiting int, every time.Duration) *postgres.DB {
 	t.Helper()
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxWaiting: maxWaiting, CountWaitingEvery: every})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, MaxWaiting: maxWaiting, CountWaitingEvery: every})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
@@ -37,16 +38,16 @@ func TestSessionsOverQueueLimitAreRefusedUntilOthersAreClaimed(t *testing.T) {
 	db, other := f.limited(t, 3, time.Nanosecond), f.limited(t, 3, time.Nanosecond)
 
 	for range 3 {
-		f.create(t, db)
+		f.Create(t, db)
 	}
 
-	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
-	f.requireOverloaded(t, other.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
-	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`), "what is refused is not stored")
+	f.requireOverloaded(t, db.CreateSession(t.Context(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}))
+	f.requireOverloaded(t, other.CreateSession(t.Context(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}))
+	require.Equal(t, 3, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions`), "what is refused is not stored")
 
-	require.Len(t, f.claim(t, db, serverA, 1), 1)
-	f.create(t, other)
-	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	require.Len(t, f.Claim(t, db, storetest.ServerA, 1), 1)
+	f.Create(t, other)
+	f.requireOverloaded(t, db.CreateSession(t.Context(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}))
 }
 
 func TestQueuedSessionsAreNotCountedPerAlert(t *testing.T) {
@@ -57,14 +58,14 @@ func TestQueuedSessionsAreNotCountedPerAlert(t *testing.T) {
 
 	for range 3 {
 		require.NoError(t, db.CheckBacklog())
-		f.create(t, db)
+		f.Create(t, db)
 	}
 
 	f.requireOverloaded(t, db.CheckBacklog())
-	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	f.requireOverloaded(t, db.CreateSession(t.Context(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}))
 
-	require.Len(t, f.claim(t, db, serverA, 3), 3)
-	f.requireOverloaded(t, db.CreateSession(t.Context(), newSession(f.clock.Now()), postgres.Terms{}))
+	require.Len(t, f.Claim(t, db, storetest.ServerA, 3), 3)
+	f.requireOverloaded(t, db.CreateSession(t.Context(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}))
 	require.NoError(t, f.limited(t, 0, time.Hour).CheckBacklog(), "without a limit nothing is refused")
 }
 
@@ -73,7 +74,7 @@ func TestGroupIsStoredUpToLimit(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.limited(t, 3, time.Hour)
-	unlock := f.lockTable(t, "sessions")
+	unlock := f.LockTable(t, "sessions")
 
 	var (
 		group sync.WaitGroup
@@ -81,10 +82,12 @@ func TestGroupIsStoredUpToLimit(t *testing.T) {
 	)
 
 	for i := range errs {
-		group.Go(func() { errs[i] = db.CreateSession(context.Background(), newSession(f.clock.Now()), postgres.Terms{}) })
+		group.Go(func() {
+			errs[i] = db.CreateSession(context.Background(), storetest.NewSession(f.Clock.Now()), postgres.Terms{})
+		})
 	}
 
-	f.awaitBlocked(t, 1)
+	f.AwaitBlocked(t, 1)
 	unlock()
 	group.Wait()
 
@@ -101,24 +104,24 @@ func TestGroupIsStoredUpToLimit(t *testing.T) {
 	}
 
 	require.Equal(t, 3, stored)
-	require.Equal(t, 3, value[int](t, f, `SELECT count(*) FROM sessions`))
+	require.Equal(t, 3, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions`))
 }
 
 func TestSessionOfDisconnectedCallerIsDropped(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	unlock := f.lockTable(t, "sessions")
+	db := f.Server(t)
+	unlock := f.LockTable(t, "sessions")
 
 	var group sync.WaitGroup
 
 	// The first one is being stored, so the others are queued.
-	inFlight, abandoned, kept := newSession(f.clock.Now()), newSession(f.clock.Now()), newSession(f.clock.Now())
+	inFlight, abandoned, kept := storetest.NewSession(f.Clock.Now()), storetest.NewSession(f.Clock.Now()), storetest.NewSession(f.Clock.Now())
 	errs := make([]error, 2)
 
 	group.Go(func() { errs[0] = db.CreateSession(context.Background(), inFlight, postgres.Terms{}) })
-	f.awaitBlocked(t, 1)
+	f.AwaitBlocked(t, 1)
 	group.Go(func() { errs[1] = db.CreateSession(context.Background(), kept, postgres.Terms{}) })
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -132,5 +135,5 @@ func TestSessionOfDisconnectedCallerIsDropped(t *testing.T) {
 	require.NoError(t, errs[0])
 	require.NoError(t, errs[1])
 	db.Stop()
-	require.ElementsMatch(t, []string{inFlight.ID, kept.ID}, value[[]string](t, f, `SELECT array_agg(id::text) FROM sessions`))
+	require.ElementsMatch(t, []string{inFlight.ID, kept.ID}, storetest.Value[[]string](t, f.Admin, `SELECT array_agg(id::text) FROM sessions`))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // skewedClock is a real clock that is set to a wrong time.
@@ -28,7 +29,7 @@ func TestClockSkewBeyondLeaseStealsNothing(t *testing.T) {
 
 	open := func(ahead time.Duration) *postgres.DB {
 		db, err := postgres.Open(t.Context(), postgres.Config{
-			URL: f.url, Clock: skewedClock{Clock: clockwork.NewRealClock(), ahead: ahead}, DatabaseTime: true,
+			URL: f.URL, Clock: skewedClock{Clock: clockwork.NewRealClock(), ahead: ahead}, DatabaseTime: true,
 		})
 		require.NoError(t, err)
 		t.Cleanup(db.Stop)
@@ -37,21 +38,21 @@ func TestClockSkewBeyondLeaseStealsNothing(t *testing.T) {
 		return db
 	}
 
-	behind, ahead := open(-10*lease), open(10*lease)
+	behind, ahead := open(-10*storetest.Lease), open(10*storetest.Lease)
 
 	for _, test := range []struct{ holder, other *postgres.DB }{{behind, ahead}, {ahead, behind}} {
-		session := newSession(test.holder.Clock().Now())
+		session := storetest.NewSession(test.holder.Clock().Now())
 		require.NoError(t, test.holder.CreateSession(t.Context(), session, postgres.Terms{}))
 
-		claims := f.claim(t, test.holder, serverA, 1)
+		claims := f.Claim(t, test.holder, storetest.ServerA, 1)
 		require.Len(t, claims, 1)
-		require.Empty(t, f.claim(t, test.other, serverB, 1), "the lease is valid")
+		require.Empty(t, f.Claim(t, test.other, storetest.ServerB, 1), "the lease is valid")
 
-		renewed, err := test.holder.Renew(t.Context(), leasesOf(claims), test.holder.Clock().Now().Add(lease))
+		renewed, err := test.holder.Renew(t.Context(), leasesOf(claims), test.holder.Clock().Now().Add(storetest.Lease))
 		require.NoError(t, err)
 		require.Len(t, renewed, 1)
-		require.Empty(t, f.claim(t, test.other, serverB, 1), "the renewed lease is valid")
-		require.InDelta(t, lease.Seconds(), value[float64](t, f,
+		require.Empty(t, f.Claim(t, test.other, storetest.ServerB, 1), "the renewed lease is valid")
+		require.InDelta(t, storetest.Lease.Seconds(), storetest.Value[float64](t, f.Admin,
 			`SELECT extract(epoch FROM lease_until - now())::float8 FROM sessions WHERE id = $1`, session.ID), 5)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkCommit(b *testing.B) {
 
 	for name, atOnce := range map[string]int64{"grouped": holders, "one by one": committers} {
 		b.Run(name, func(b *testing.B) {
-			db, err := postgres.Open(b.Context(), postgres.Config{URL: pgtest.New(b), Clock: clockwork.NewFakeClockAt(epoch())})
+			db, err := postgres.Open(b.Context(), postgres.Config{URL: pgtest.New(b), Clock: clockwork.NewFakeClockAt(storetest.Epoch())})
 			require.NoError(b, err)
 			db.Start()
 			b.Cleanup(db.Stop)
@@ -32,21 +33,21 @@ func BenchmarkCommit(b *testing.B) {
 			leases := make([]*postgres.Holder, holders)
 
 			for i := range holders {
-				require.NoError(b, db.CreateSession(b.Context(), newSession(epoch()), postgres.Terms{}))
+				require.NoError(b, db.CreateSession(b.Context(), storetest.NewSession(storetest.Epoch()), postgres.Terms{}))
 
-				claims, err := db.Claim(b.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+				claims, err := db.Claim(b.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease})
 				require.NoError(b, err)
 				require.Len(b, claims, 1)
 
-				stage := newStage(claims[0].SessionID, 1, epoch())
-				executions[i], leases[i] = newExecution(stage, 1, epoch()), db.Hold(claims[0].Lease)
+				stage := storetest.NewStage(claims[0].SessionID, 1, storetest.Epoch())
+				executions[i], leases[i] = storetest.NewExecution(stage, 1, storetest.Epoch()), db.Hold(claims[0].Lease)
 
 				_, err = leases[i].Commit(b.Context(), progress.Step{Stages: []tarsy.Stage{stage}, Executions: executions[i : i+1]})
 				require.NoError(b, err)
 			}
 
 			room := semaphore.NewWeighted(atOnce)
-			events := newEvents("event", 2)
+			events := storetest.NewEvents("event", 2)
 
 			var group errgroup.Group
 
@@ -60,7 +61,7 @@ func BenchmarkCommit(b *testing.B) {
 						}
 
 						_, err := leases[i].Commit(context.Background(), progress.Step{
-							Messages: []tarsy.Message{newMessage(executions[i], n+1, fmt.Sprint("message ", n), epoch())}, Events: events,
+							Messages: []tarsy.Message{storetest.NewMessage(executions[i], n+1, fmt.Sprint("message ", n), storetest.Epoch())}, Events: events,
 						})
 
 						room.Release(1)

@@ -7,18 +7,19 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 // cutStep is a step of rows and events whose ids are chosen before the attempt to commit.
 func cutStep(sessionID string) progress.Step {
-	stage := newStage(sessionID, 1, epoch())
-	execution := newExecution(stage, 1, epoch())
+	stage := storetest.NewStage(sessionID, 1, storetest.Epoch())
+	execution := storetest.NewExecution(stage, 1, storetest.Epoch())
 
 	return progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
-		Messages: []tarsy.Message{newMessage(execution, 1, "said once", epoch())},
-		Events:   newEvents("cut", 2),
+		Messages: []tarsy.Message{storetest.NewMessage(execution, 1, "said once", storetest.Epoch())},
+		Events:   storetest.NewEvents("cut", 2),
 	}
 }
 
@@ -26,7 +27,7 @@ func cutStep(sessionID string) progress.Step {
 func requireWhole(t *testing.T, f *fixture, state *progress.State, step progress.Step) (there bool) {
 	t.Helper()
 
-	journal := f.journal(t, state.Session.ID)
+	journal := f.Journal(t, state.Session.ID)
 	require.Equal(t, int64(len(journal)), state.LastSeq)
 
 	if state.LastSeq == 0 {
@@ -37,8 +38,8 @@ func requireWhole(t *testing.T, f *fixture, state *progress.State, step progress
 	}
 
 	require.Equal(t, types(step.Events), journal)
-	requireSame(t, step.Stages, state.Stages)
-	requireSame(t, step.Messages, state.Messages)
+	storetest.RequireSame(t, step.Stages, state.Stages)
+	storetest.RequireSame(t, step.Messages, state.Messages)
 
 	return true
 }
@@ -59,10 +60,10 @@ func TestConnectionLossDuringCommitHasOneEffect(t *testing.T) {
 
 			f := newFixture(t)
 			proxy, address := newProxy(t, f)
-			db := f.serverAt(t, address)
+			db := f.ServerAt(t, address)
 
 			// The cut hits a group, so that every session in it is in doubt.
-			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
+			claims := []postgres.Claim{f.Hold(t, db), f.Hold(t, db), f.Hold(t, db)}
 			holders, steps, waits := make([]*postgres.Holder, len(claims)), make([]progress.Step, len(claims)), make([]*postgres.Pending, len(claims))
 
 			proxy.arm(test.at, `cut.1`)
@@ -108,8 +109,8 @@ func TestLoadWaitsForCommitInFlight(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	db := f.serverAt(t, address)
-	claim := f.hold(t, db)
+	db := f.ServerAt(t, address)
+	claim := f.Hold(t, db)
 	step := cutStep(claim.SessionID)
 
 	proxy.arm(delayedCommit, `cut.1`)
@@ -129,7 +130,7 @@ func TestLoadWaitsForCommitInFlight(t *testing.T) {
 		loads <- loaded{state: state, err: err}
 	}()
 
-	f.awaitBlocked(t, 1)
+	f.AwaitBlocked(t, 1)
 
 	select {
 	case <-loads:
@@ -149,8 +150,8 @@ func TestTakeoverWaitsForCommitInFlight(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	late, other := f.serverAt(t, address), f.server(t)
-	claim := f.hold(t, late)
+	late, other := f.ServerAt(t, address), f.Server(t)
+	claim := f.Hold(t, late)
 	step := cutStep(claim.SessionID)
 
 	proxy.arm(delayedCommit, `cut.1`)
@@ -158,19 +159,19 @@ func TestTakeoverWaitsForCommitInFlight(t *testing.T) {
 	_, err := late.Hold(claim.Lease).Commit(t.Context(), step)
 	require.Error(t, err)
 
-	f.clock.Advance(2 * lease)
-	require.Empty(t, f.claim(t, other, serverB, 1), "the row is locked by the commit")
+	f.Clock.Advance(2 * storetest.Lease)
+	require.Empty(t, f.Claim(t, other, storetest.ServerB, 1), "the row is locked by the commit")
 
 	proxy.deliver()
-	f.awaitf(t, func() bool {
-		return value[int](t, f, `SELECT last_seq FROM sessions WHERE id = $1`, claim.SessionID) > 0
+	f.Awaitf(t, func() bool {
+		return storetest.Value[int](t, f.Admin, `SELECT last_seq FROM sessions WHERE id = $1`, claim.SessionID) > 0
 	}, "the late COMMIT to arrive")
 
-	claims := f.claim(t, other, serverB, 1)
+	claims := f.Claim(t, other, storetest.ServerB, 1)
 	require.Len(t, claims, 1)
 	require.True(t, requireWhole(t, f, &claims[0].State, step), "the new holder sees what the old one committed")
 
-	_, err = late.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
+	_, err = late.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("late", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 
@@ -179,21 +180,21 @@ func TestFrozenServerDoesNotKeepItsSessionsLocked(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	late, other := f.serverAt(t, address+"&idle_in_transaction_session_timeout=1s"), f.server(t) // long enough for a busy machine to reach the write
-	claim := f.hold(t, late)
+	late, other := f.ServerAt(t, address+"&idle_in_transaction_session_timeout=1s"), f.Server(t) // long enough for a busy machine to reach the write
+	claim := f.Hold(t, late)
 
 	proxy.arm(frozen, `cut.1`)
 
 	// The server freezes between locking and writing, like one that was stopped.
 	p := late.Hold(claim.Lease).Submit(cutStep(claim.SessionID))
 
-	f.awaitf(t, func() bool { return proxy.cuts() == 1 }, "the commit to freeze")
-	f.clock.Advance(2 * lease)
+	f.Awaitf(t, func() bool { return proxy.cuts() == 1 }, "the commit to freeze")
+	f.Clock.Advance(2 * storetest.Lease)
 
 	var claims []postgres.Claim
 
-	f.awaitf(t, func() bool {
-		claims = append(claims, f.claim(t, other, serverB, 1)...)
+	f.Awaitf(t, func() bool {
+		claims = append(claims, f.Claim(t, other, storetest.ServerB, 1)...)
 
 		return len(claims) == 1
 	}, "the session to be taken over")
@@ -202,7 +203,7 @@ func TestFrozenServerDoesNotKeepItsSessionsLocked(t *testing.T) {
 
 	_, err := p.Wait(t.Context())
 	require.Error(t, err)
-	require.Empty(t, f.journal(t, claim.SessionID))
+	require.Empty(t, f.Journal(t, claim.SessionID))
 
 	limit, err := other.Setting(t.Context(), "idle_in_transaction_session_timeout")
 	require.NoError(t, err)

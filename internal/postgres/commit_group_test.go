@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -21,14 +22,14 @@ import (
 func grouped(t *testing.T, f *fixture, db *postgres.DB, submit func()) {
 	t.Helper()
 
-	busy := []postgres.Claim{f.hold(t, db), f.hold(t, db)}
+	busy := []postgres.Claim{f.Hold(t, db), f.Hold(t, db)}
 
-	unlock := f.lock(t, busy[0].SessionID, busy[1].SessionID)
+	unlock := f.Lock(t, busy[0].SessionID, busy[1].SessionID)
 	waiting := make([]*postgres.Pending, 0, len(busy))
 
 	for i, claim := range busy {
-		waiting = append(waiting, db.Hold(claim.Lease).Submit(progress.Step{Events: newEvents("busy", 1)}))
-		f.awaitBlocked(t, i+1)
+		waiting = append(waiting, db.Hold(claim.Lease).Submit(progress.Step{Events: storetest.NewEvents("busy", 1)}))
+		f.AwaitBlocked(t, i+1)
 	}
 
 	submit()
@@ -44,7 +45,7 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var (
 		claims []postgres.Claim
@@ -52,17 +53,17 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 	)
 
 	for range 5 {
-		claims = append(claims, f.hold(t, db))
+		claims = append(claims, f.Hold(t, db))
 	}
 
 	stale := claims[2]
 	require.NoError(t, db.HandOver(t.Context(), stale.Lease))
-	require.Len(t, f.claim(t, db, serverB, 1), 1)
+	require.Len(t, f.Claim(t, db, storetest.ServerB, 1), 1)
 
 	grouped(t, f, db, func() {
 		for _, claim := range claims {
 			waits = append(waits, db.Hold(claim.Lease).Submit(progress.Step{
-				Stages: []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}, Events: newEvents("event", 2),
+				Stages: []tarsy.Stage{storetest.NewStage(claim.SessionID, 1, storetest.Epoch())}, Events: storetest.NewEvents("event", 2),
 			}))
 		}
 	})
@@ -73,11 +74,11 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 		committed, err := waits[i].Wait(t.Context())
 
 		ids = append(ids, claim.SessionID)
-		stages := value[int](t, f, `SELECT count(*) FROM stages WHERE session_id = $1`, claim.SessionID)
+		stages := storetest.Value[int](t, f.Admin, `SELECT count(*) FROM stages WHERE session_id = $1`, claim.SessionID)
 
 		if claim.SessionID == stale.SessionID {
 			require.ErrorIs(t, err, postgres.ErrFenceLost)
-			require.Empty(t, f.journal(t, claim.SessionID))
+			require.Empty(t, f.Journal(t, claim.SessionID))
 			require.Zero(t, stages)
 
 			continue
@@ -85,11 +86,11 @@ func TestLostFenceDropsOnlyItsOwnStep(t *testing.T) {
 
 		require.NoError(t, err)
 		require.Equal(t, int64(2), committed.LastSeq)
-		require.Equal(t, []string{"event.1", "event.2"}, f.journal(t, claim.SessionID))
+		require.Equal(t, []string{"event.1", "event.2"}, f.Journal(t, claim.SessionID))
 		require.Equal(t, 1, stages)
 	}
 
-	require.Len(t, f.transactions(t, ids...), 1, "the steps were one group")
+	require.Len(t, f.Transactions(t, ids...), 1, "the steps were one group")
 }
 
 func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
@@ -97,21 +98,21 @@ func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 
 	bad := map[string]func(claim postgres.Claim, step *progress.Step){
 		"status that a CHECK refuses": func(claim postgres.Claim, step *progress.Step) {
-			step.Stages = []tarsy.Stage{newStage(claim.SessionID, 1, epoch())}
+			step.Stages = []tarsy.Stage{storetest.NewStage(claim.SessionID, 1, storetest.Epoch())}
 			step.Stages[0].Status = "sleeping"
 		},
 		"JSON that cannot be encoded": func(claim postgres.Claim, step *progress.Step) {
 			step.LLMInteractions = []tarsy.LLMInteraction{{
 				ID: ident.New(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration,
-				LLMResponse: json.RawMessage(`{"cut": "o`), CreatedAt: epoch(),
+				LLMResponse: json.RawMessage(`{"cut": "o`), CreatedAt: storetest.Epoch(),
 			}}
 		},
 		"NUL in text": func(claim postgres.Claim, step *progress.Step) {
-			step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())}
+			step.Timeline = []tarsy.TimelineEvent{storetest.NewTimelineEvent(claim.SessionID, 1, storetest.Epoch())}
 			step.Timeline[0].Content = "a\x00b"
 		},
 		"two stages in one place": func(claim postgres.Claim, step *progress.Step) {
-			step.Stages = append(step.Stages, newStage(claim.SessionID, 7, epoch()), newStage(claim.SessionID, 7, epoch()))
+			step.Stages = append(step.Stages, storetest.NewStage(claim.SessionID, 7, storetest.Epoch()), storetest.NewStage(claim.SessionID, 7, storetest.Epoch()))
 		},
 	}
 
@@ -120,14 +121,14 @@ func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 			t.Parallel()
 
 			f := newFixture(t)
-			db := f.server(t)
-			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
+			db := f.Server(t)
+			claims := []postgres.Claim{f.Hold(t, db), f.Hold(t, db), f.Hold(t, db)}
 
 			var waits []*postgres.Pending
 
 			grouped(t, f, db, func() {
 				for i, claim := range claims {
-					step := progress.Step{Events: newEvents("event", 2)}
+					step := progress.Step{Events: storetest.NewEvents("event", 2)}
 					if i == 1 {
 						spoil(claim, &step)
 					}
@@ -141,22 +142,22 @@ func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 				if i == 1 {
 					require.Error(t, err)
 					require.NotErrorIs(t, err, postgres.ErrFenceLost)
-					require.Empty(t, f.journal(t, claim.SessionID), "nothing of the refused step is there")
+					require.Empty(t, f.Journal(t, claim.SessionID), "nothing of the refused step is there")
 
 					continue
 				}
 
 				require.NoError(t, err)
-				require.Equal(t, []string{"event.1", "event.2"}, f.journal(t, claim.SessionID))
+				require.Equal(t, []string{"event.1", "event.2"}, f.Journal(t, claim.SessionID))
 			}
 
 			// The lease is not lost with the step: its owner continues with a new Holder.
 			_, err := db.Load(t.Context(), claims[1].Lease)
 			require.NoError(t, err)
 
-			_, err = db.Hold(claims[1].Lease).Commit(t.Context(), progress.Step{Events: newEvents("after", 1)})
+			_, err = db.Hold(claims[1].Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("after", 1)})
 			require.NoError(t, err)
-			require.Equal(t, []string{"after.1"}, f.journal(t, claims[1].SessionID))
+			require.Equal(t, []string{"after.1"}, f.Journal(t, claims[1].SessionID))
 		})
 	}
 }
@@ -165,8 +166,8 @@ func TestStepsOfOneHolderKeepOrder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
 
 	const steps = 150 // more than fit into one group
@@ -175,7 +176,7 @@ func TestStepsOfOneHolderKeepOrder(t *testing.T) {
 	waits := make([]*postgres.Pending, 0, steps)
 
 	for i := range steps {
-		events := newEvents(fmt.Sprintf("step%d", i), 1)
+		events := storetest.NewEvents(fmt.Sprintf("step%d", i), 1)
 		want = append(want, events[0].Type)
 		waits = append(waits, holder.Submit(progress.Step{Events: events}))
 	}
@@ -190,27 +191,27 @@ func TestStepsOfOneHolderKeepOrder(t *testing.T) {
 		last = committed.LastSeq
 	}
 
-	require.Equal(t, want, f.journal(t, claim.SessionID))
+	require.Equal(t, want, f.Journal(t, claim.SessionID))
 }
 
 func TestRowCreatedAndCompletedInOneGroupIsCompleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
 
-	created := newTimelineEvent(claim.SessionID, 1, epoch())
-	completed, at := created, epoch().Add(time.Second)
+	created := storetest.NewTimelineEvent(claim.SessionID, 1, storetest.Epoch())
+	completed, at := created, storetest.Epoch().Add(time.Second)
 	completed.Status, completed.Content, completed.CompletedAt = tarsy.EventCompleted, "all of it", &at
 
 	var waits []*postgres.Pending
 
 	grouped(t, f, db, func() {
 		waits = append(waits,
-			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{created}, Events: newEvents("created", 1)}),
-			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{completed}, Events: newEvents("completed", 1)}))
+			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{created}, Events: storetest.NewEvents("created", 1)}),
+			holder.Submit(progress.Step{Timeline: []tarsy.TimelineEvent{completed}, Events: storetest.NewEvents("completed", 1)}))
 	})
 
 	for _, p := range waits {
@@ -218,24 +219,24 @@ func TestRowCreatedAndCompletedInOneGroupIsCompleted(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	require.Len(t, f.transactions(t, claim.SessionID), 1, "the steps were one group")
-	require.Equal(t, []string{"created.1", "completed.1"}, f.journal(t, claim.SessionID))
+	require.Len(t, f.Transactions(t, claim.SessionID), 1, "the steps were one group")
+	require.Equal(t, []string{"created.1", "completed.1"}, f.Journal(t, claim.SessionID))
 
 	state, err := db.Load(t.Context(), claim.Lease)
 	require.NoError(t, err)
-	requireSame(t, []tarsy.TimelineEvent{completed}, state.Timeline)
+	storetest.RequireSame(t, []tarsy.TimelineEvent{completed}, state.Timeline)
 }
 
 func TestHolderCommitsNothingAfterError(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
 
-	refused := progress.Step{Stages: []tarsy.Stage{newStage(claim.SessionID, -1, epoch())}}
-	first, second := holder.Submit(refused), holder.Submit(progress.Step{Events: newEvents("queued", 1)})
+	refused := progress.Step{Stages: []tarsy.Stage{storetest.NewStage(claim.SessionID, -1, storetest.Epoch())}}
+	first, second := holder.Submit(refused), holder.Submit(progress.Step{Events: storetest.NewEvents("queued", 1)})
 
 	_, cause := first.Wait(t.Context())
 	require.Error(t, cause)
@@ -243,23 +244,23 @@ func TestHolderCommitsNothingAfterError(t *testing.T) {
 	_, err := second.Wait(t.Context())
 	require.Error(t, err)
 
-	_, err = holder.Commit(t.Context(), progress.Step{Events: newEvents("later", 1)})
+	_, err = holder.Commit(t.Context(), progress.Step{Events: storetest.NewEvents("later", 1)})
 	require.Equal(t, cause, err, "a holder keeps its first error")
-	require.Empty(t, f.journal(t, claim.SessionID))
+	require.Empty(t, f.Journal(t, claim.SessionID))
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("new", 1)})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("new", 1)})
 	require.NoError(t, err)
-	require.Equal(t, []string{"new.1"}, f.journal(t, claim.SessionID))
+	require.Equal(t, []string{"new.1"}, f.Journal(t, claim.SessionID))
 }
 
 func TestAbandonedWaitDoesNotAbandonStep(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	unlock := f.lock(t, claim.SessionID)
-	p := db.Hold(claim.Lease).Submit(progress.Step{Events: newEvents("event", 1)})
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	unlock := f.Lock(t, claim.SessionID)
+	p := db.Hold(claim.Lease).Submit(progress.Step{Events: storetest.NewEvents("event", 1)})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -271,20 +272,20 @@ func TestAbandonedWaitDoesNotAbandonStep(t *testing.T) {
 
 	_, err = p.Wait(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"event.1"}, f.journal(t, claim.SessionID))
+	require.Equal(t, []string{"event.1"}, f.Journal(t, claim.SessionID))
 }
 
 func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
 
 	const sessions, rounds = 12, 15
 
 	leases := make([]postgres.Lease, sessions)
 	for i := range leases {
-		leases[i] = f.hold(t, servers[0]).Lease
+		leases[i] = f.Hold(t, servers[0]).Lease
 	}
 
 	// Two servers that both believe they hold the same sessions submit them in opposite orders, while a third renews them all.
@@ -301,7 +302,7 @@ func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 						at = sessions - 1 - i
 					}
 
-					waits[at] = db.Hold(leases[at]).Submit(progress.Step{Events: newEvents("event", 1)})
+					waits[at] = db.Hold(leases[at]).Submit(progress.Step{Events: storetest.NewEvents("event", 1)})
 				}
 
 				for _, p := range waits {
@@ -317,7 +318,7 @@ func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 
 	group.Go(func() error {
 		for range rounds {
-			renewed, err := servers[0].Renew(context.Background(), leases, f.clock.Now().Add(lease))
+			renewed, err := servers[0].Renew(context.Background(), leases, f.Clock.Now().Add(storetest.Lease))
 			if err != nil {
 				return err
 			}
@@ -333,23 +334,23 @@ func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 	require.NoError(t, group.Wait())
 
 	for _, l := range leases {
-		require.Len(t, f.journal(t, l.SessionID), 2*rounds)
+		require.Len(t, f.Journal(t, l.SessionID), 2*rounds)
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
 }
 
 func TestStopCommitsQueuedSteps(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
 
 	waits := make([]*postgres.Pending, 0, 100)
 	for range cap(waits) {
-		waits = append(waits, holder.Submit(progress.Step{Events: newEvents("event", 1)}))
+		waits = append(waits, holder.Submit(progress.Step{Events: storetest.NewEvents("event", 1)}))
 	}
 
 	db.Stop()
@@ -360,9 +361,9 @@ func TestStopCommitsQueuedSteps(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	require.Len(t, f.journal(t, claim.SessionID), len(waits))
+	require.Len(t, f.Journal(t, claim.SessionID), len(waits))
 
-	_, err := holder.Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
+	_, err := holder.Commit(t.Context(), progress.Step{Events: storetest.NewEvents("late", 1)})
 	require.Error(t, err)
 }
 
@@ -372,11 +373,11 @@ func TestRowsAreEncodedBeforeSessionIsLocked(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	message := tarsy.Message{ID: ident.New(), SessionID: claim.SessionID, Signature: json.RawMessage("{")}
 
-	defer f.lock(t, claim.SessionID)()
+	defer f.Lock(t, claim.SessionID)()
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Messages: []tarsy.Message{message}})
 	require.True(t, postgres.Unstorable(err), "%v", err)

@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -15,35 +16,35 @@ func TestStepWithRowOfAnotherSessionIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	mine, other := f.hold(t, db), f.hold(t, db)
+	db := f.Server(t)
+	mine, other := f.Hold(t, db), f.Hold(t, db)
 
-	stage := newStage(other.SessionID, 1, f.clock.Now())
-	execution := newExecution(stage, 1, f.clock.Now())
+	stage := storetest.NewStage(other.SessionID, 1, f.Clock.Now())
+	execution := storetest.NewExecution(stage, 1, f.Clock.Now())
 	foreign := other.State.Session
-	chat, question, chatStage := newChat(other.SessionID, newQuestion(), 2, f.clock.Now())
+	chat, question, chatStage := storetest.NewChat(other.SessionID, storetest.NewQuestion(), 2, f.Clock.Now())
 
 	for what, step := range map[string]progress.Step{
 		"stage":   {Stages: []tarsy.Stage{stage}},
 		"session": {Session: &foreign},
-		"message": {Messages: []tarsy.Message{newMessage(execution, 1, "x", f.clock.Now())}},
+		"message": {Messages: []tarsy.Message{storetest.NewMessage(execution, 1, "x", f.Clock.Now())}},
 
 		"execution":       {Executions: []tarsy.Execution{execution}},
-		"timeline event":  {Timeline: []tarsy.TimelineEvent{newTimelineEvent(other.SessionID, 1, f.clock.Now())}},
-		"LLM interaction": {LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(other.SessionID, &execution, tarsy.Usage{}, 1)}},
-		"MCP interaction": {MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)}},
+		"timeline event":  {Timeline: []tarsy.TimelineEvent{storetest.NewTimelineEvent(other.SessionID, 1, f.Clock.Now())}},
+		"LLM interaction": {LLMInteractions: []tarsy.LLMInteraction{storetest.NewLLMInteraction(other.SessionID, &execution, tarsy.Usage{}, 1)}},
+		"MCP interaction": {MCPInteractions: []tarsy.MCPInteraction{storetest.NewMCPInteraction(execution, "call", 1)}},
 		"chat":            {Chats: []tarsy.Chat{chat}},
 		"chat message":    {ChatMessages: []tarsy.ChatUserMessage{question}},
 		"chat stage":      {Stages: []tarsy.Stage{chatStage}},
-		"request":         {Answered: []tarsy.Request{newRequest(other.SessionID, tarsy.RequestCancel, f.clock.Now())}},
+		"request":         {Answered: []tarsy.Request{storetest.NewRequest(other.SessionID, tarsy.RequestCancel, f.Clock.Now())}},
 	} {
 		_, err := db.Hold(mine.Lease).Commit(t.Context(), step)
 		require.ErrorContains(t, err, "belongs to another session", what)
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT (SELECT count(*) FROM stages) + (SELECT count(*) FROM chats) + (SELECT count(*) FROM chat_user_messages)`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT (SELECT count(*) FROM stages) + (SELECT count(*) FROM chats) + (SELECT count(*) FROM chat_user_messages)`))
 
-	_, err := db.Hold(mine.Lease).Commit(t.Context(), progress.Step{Events: newEvents("after", 1)})
+	_, err := db.Hold(mine.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("after", 1)})
 	require.NoError(t, err, "a new holder of the same lease goes on")
 }
 
@@ -51,17 +52,17 @@ func TestNothingIsCommittedAfterRelease(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
 
 	// Both wait for the lock, so that the committer takes them together.
-	unlock := f.lock(t, claim.SessionID)
-	first := holder.Submit(progress.Step{Events: newEvents("first", 1)})
-	f.awaitBlocked(t, 1)
+	unlock := f.Lock(t, claim.SessionID)
+	first := holder.Submit(progress.Step{Events: storetest.NewEvents("first", 1)})
+	f.AwaitBlocked(t, 1)
 
-	release := holder.Submit(progress.Step{Events: newEvents("release", 1), Release: true})
-	late := holder.Submit(progress.Step{Events: newEvents("late", 1)})
+	release := holder.Submit(progress.Step{Events: storetest.NewEvents("release", 1), Release: true})
+	late := holder.Submit(progress.Step{Events: storetest.NewEvents("late", 1)})
 
 	unlock()
 
@@ -80,13 +81,13 @@ func TestReleaseWakesClaimersAtLimit(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
 	watch := db.Signals().WatchQueue()
 	defer watch.Close()
 
-	awaitSignal := f.listen(t)
+	awaitSignal := f.Listen(t)
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
@@ -99,12 +100,12 @@ func TestHandedOverSessionKeepsItsQueuePosition(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	older := f.hold(t, db)
+	db := f.Server(t)
+	older := f.Hold(t, db)
 
-	f.clock.Advance(time.Minute)
-	f.create(t, db)
+	f.Clock.Advance(time.Minute)
+	f.Create(t, db)
 	require.NoError(t, db.HandOver(t.Context(), older.Lease))
 
-	require.Equal(t, []string{older.SessionID}, sessionIDs(f.claim(t, db, serverB, 1)))
+	require.Equal(t, []string{older.SessionID}, sessionIDs(f.Claim(t, db, storetest.ServerB, 1)))
 }

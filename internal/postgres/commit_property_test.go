@@ -16,6 +16,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -25,16 +26,16 @@ func TestHoldersAndQueueAgreeWithModel(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := map[string]*postgres.DB{serverA: f.server(t), serverB: f.server(t)}
+	servers := map[string]*postgres.DB{storetest.ServerA: f.Server(t), storetest.ServerB: f.Server(t)}
 
 	rapid.Check(t, func(rt *rapid.T) {
-		f.exec(rt, `DELETE FROM sessions`)
+		f.Exec(rt, `DELETE FROM sessions`)
 
 		run := &propertyRun{
 			fixture: f, servers: servers, model: newModel(rapid.IntRange(1, 4).Draw(rt, "limit")),
-			working: map[string]map[string]bool{serverA: {}, serverB: {}},
+			working: map[string]map[string]bool{storetest.ServerA: {}, storetest.ServerB: {}},
 		}
-		run.model.now = f.clock.Now()
+		run.model.now = f.Clock.Now()
 
 		run.create(rt)
 		rt.Repeat(map[string]func(*rapid.T){
@@ -75,20 +76,20 @@ type propertyHolder struct {
 }
 
 func (r *propertyRun) server(rt *rapid.T) string {
-	return rapid.SampledFrom([]string{serverA, serverB}).Draw(rt, "server")
+	return rapid.SampledFrom([]string{storetest.ServerA, storetest.ServerB}).Draw(rt, "server")
 }
 
 func (r *propertyRun) create(rt *rapid.T) {
-	session := newSession(r.clock.Now())
-	events := newEvents("intake", rapid.IntRange(0, 2).Draw(rt, "events"))
+	session := storetest.NewSession(r.Clock.Now())
+	events := storetest.NewEvents("intake", rapid.IntRange(0, 2).Draw(rt, "events"))
 	require.NoError(rt, r.servers[r.server(rt)].CreateSession(context.Background(), session, postgres.Terms{}, events...))
 	r.model.create(session, events)
 }
 
 func (r *propertyRun) claim(rt *rapid.T) {
 	server := r.server(rt)
-	p := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-		ServerID: server, MaxSessions: r.model.limit, Lease: lease,
+	p := postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+		ServerID: server, MaxSessions: r.model.limit, Lease: storetest.Lease,
 		Slots:   rapid.IntRange(0, 3).Draw(rt, "slots"),
 		Cancels: rapid.IntRange(0, 1).Draw(rt, "cancels"),
 		Chats:   rapid.IntRange(0, 2).Draw(rt, "chats"),
@@ -106,7 +107,7 @@ func (r *propertyRun) claim(rt *rapid.T) {
 		require.NotNil(rt, s, "session %s is not to be claimed", c.SessionID)
 		require.Equal(rt, s.fence, c.Fence)
 		require.Equal(rt, !s.counted, c.Uncounted)
-		requireSame(rt, s.state(), c.State)
+		storetest.RequireSame(rt, s.state(), c.State)
 
 		r.working[server][c.SessionID] = true
 		r.holders = append(r.holders, &propertyHolder{Holder: r.servers[server].Hold(c.Lease), server: server})
@@ -114,9 +115,9 @@ func (r *propertyRun) claim(rt *rapid.T) {
 }
 
 func (r *propertyRun) pass(rt *rapid.T) {
-	d := rapid.SampledFrom([]time.Duration{time.Second, lease / 2, lease, 2 * lease}).Draw(rt, "d")
-	r.clock.Advance(d)
-	r.model.now = r.clock.Now()
+	d := rapid.SampledFrom([]time.Duration{time.Second, storetest.Lease / 2, storetest.Lease, 2 * storetest.Lease}).Draw(rt, "d")
+	r.Clock.Advance(d)
+	r.model.now = r.Clock.Now()
 }
 
 // holder chooses a holder, stale or not; later ones are more likely.
@@ -132,10 +133,10 @@ func (r *propertyRun) holder(rt *rapid.T) *propertyHolder {
 
 // step returns one of the many things that a holder may write, given what it knows.
 func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
-	s, now := r.model.sessions[id], r.clock.Now()
+	s, now := r.model.sessions[id], r.Clock.Now()
 	r.rows++
 
-	step := progress.Step{Events: newEvents(fmt.Sprintf("step%d", r.rows), rapid.IntRange(0, 3).Draw(rt, "events"))}
+	step := progress.Step{Events: storetest.NewEvents(fmt.Sprintf("step%d", r.rows), rapid.IntRange(0, 3).Draw(rt, "events"))}
 
 	if rapid.Bool().Draw(rt, "status") {
 		session := s.session
@@ -151,12 +152,12 @@ func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 
 	switch rapid.IntRange(0, 5).Draw(rt, "rows") {
 	case 0:
-		stage := newStage(id, r.rows, now)
-		execution := newExecution(stage, 1, now)
+		stage := storetest.NewStage(id, r.rows, now)
+		execution := storetest.NewExecution(stage, 1, now)
 		step.Stages, step.Executions = []tarsy.Stage{stage}, []tarsy.Execution{execution}
-		step.Messages = []tarsy.Message{newMessage(execution, 1, "first", now), newMessage(execution, 2, "second", now)}
+		step.Messages = []tarsy.Message{storetest.NewMessage(execution, 1, "first", now), storetest.NewMessage(execution, 2, "second", now)}
 	case 1:
-		step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(id, int64(r.rows), now)}
+		step.Timeline = []tarsy.TimelineEvent{storetest.NewTimelineEvent(id, int64(r.rows), now)}
 	case 2: // the existing rows change
 		for _, key := range slices.Sorted(maps.Keys(s.timeline)) {
 			event := s.timeline[key]
@@ -175,7 +176,7 @@ func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 
 	if rapid.Bool().Draw(rt, "answer") {
 		for _, key := range slices.Sorted(maps.Keys(s.requests)) {
-			step.Answered = append(step.Answered, closed(s.requests[key], now))
+			step.Answered = append(step.Answered, storetest.Closed(s.requests[key], now))
 		}
 	}
 
@@ -189,19 +190,19 @@ func (r *propertyRun) stepOfChat(step *progress.Step, s *modelSession, now time.
 	if s.answering() {
 		for _, key := range slices.Sorted(maps.Keys(s.stages)) {
 			if stage := s.stages[key]; stage.StageType == tarsy.StageChat && !stage.Status.Terminal() {
-				step.Stages = append(step.Stages, ended(stage, now))
+				step.Stages = append(step.Stages, storetest.Ended(stage, now))
 			}
 		}
 
 		return
 	}
 
-	question := newQuestion()
+	question := storetest.NewQuestion()
 	for id := range s.chats {
 		question.ChatID = id
 	}
 
-	chat, message, stage := newChat(s.session.ID, question, r.rows, now)
+	chat, message, stage := storetest.NewChat(s.session.ID, question, r.rows, now)
 	if before, ok := s.chats[chat.ID]; ok {
 		chat.CreatedAt = before.CreatedAt
 	}
@@ -273,7 +274,7 @@ func (r *propertyRun) renew(rt *rapid.T) {
 		}
 	}
 
-	until := r.clock.Now().Add(lease)
+	until := r.Clock.Now().Add(storetest.Lease)
 	renewed, err := r.servers[server].Renew(context.Background(), leases, until)
 	require.NoError(rt, err)
 
@@ -308,7 +309,7 @@ func (r *propertyRun) handOver(rt *rapid.T) {
 func (r *propertyRun) request(rt *rapid.T) {
 	id := rapid.SampledFrom(r.model.ids()).Draw(rt, "session")
 	kind := rapid.SampledFrom([]tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat}).Draw(rt, "kind")
-	request := newRequest(id, kind, r.clock.Now())
+	request := storetest.NewRequest(id, kind, r.Clock.Now())
 
 	db := r.servers[r.server(rt)]
 
@@ -320,7 +321,7 @@ func (r *propertyRun) request(rt *rapid.T) {
 		return
 	}
 
-	question, taken, err := db.AddQuestion(context.Background(), request, newQuestion())
+	question, taken, err := db.AddQuestion(context.Background(), request, storetest.NewQuestion())
 	require.NoError(rt, err)
 
 	request.Payload, err = json.Marshal(question)
@@ -344,7 +345,7 @@ func (r *propertyRun) load(rt *rapid.T) {
 	}
 
 	require.NoError(rt, err)
-	requireSame(rt, r.model.sessions[h.SessionID].state(), *state)
+	storetest.RequireSame(rt, r.model.sessions[h.SessionID].state(), *state)
 
 	h.Holder, h.failed = r.servers[h.server].Hold(h.Lease), false
 }
@@ -362,7 +363,7 @@ type queueEntry struct {
 
 // compare compares everything that is stored with the model.
 func (r *propertyRun) compare(rt *rapid.T) {
-	rows, err := r.admin.Query(context.Background(),
+	rows, err := r.Admin.Query(context.Background(),
 		`SELECT id::text, status, runnable_at, lease_until, lease_counted, fence, open_requests FROM sessions ORDER BY id`)
 	require.NoError(rt, err)
 
@@ -378,15 +379,15 @@ func (r *propertyRun) compare(rt *rapid.T) {
 	}
 
 	slices.SortFunc(want, func(a, b queueEntry) int { return cmp.Compare(a.ID, b.ID) })
-	requireSame(rt, want, entries)
+	storetest.RequireSame(rt, want, entries)
 
 	for id, s := range r.model.sessions {
-		requireSame(rt, s.journal, r.journal(rt, id))
+		storetest.RequireSame(rt, s.journal, r.Journal(rt, id))
 
 		if s.until != nil {
-			state, err := r.servers[serverA].Load(context.Background(), postgres.Lease{SessionID: id, Fence: s.fence})
+			state, err := r.servers[storetest.ServerA].Load(context.Background(), postgres.Lease{SessionID: id, Fence: s.fence})
 			require.NoError(rt, err)
-			requireSame(rt, s.state(), *state)
+			storetest.RequireSame(rt, s.state(), *state)
 		}
 	}
 }

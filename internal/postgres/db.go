@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/progress"
@@ -66,8 +65,6 @@ type DB struct {
 	filler    *filler
 	measurer  *filler
 	reaper    *reaper
-	// auditing is a semaphore: one append to the audit log of this server at a time.
-	auditing chan struct{}
 	// compared is nil if the injected clock is used as it is.
 	compared *databaseClock
 }
@@ -137,7 +134,6 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		filler:    newFiller(pools.jobs, cfg.Logger),
 		measurer:  newMeasurer(pools.jobs, cfg.Logger),
 		reaper:    &reaper{pool: pools.front, after: cfg.StalledAfter, logger: cfg.Logger},
-		auditing:  make(chan struct{}, 1),
 	}, nil
 }
 
@@ -178,13 +174,3 @@ func (db *DB) Signals() *Signals { return db.signals }
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.front.Ping(ctx) }
-
-// collect runs a query and returns its rows as structs, columns matched to fields by name.
-func collect[T any](ctx context.Context, on querier, sql string, args ...any) ([]T, error) {
-	rows, err := on.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-
-	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
-}

@@ -19,7 +19,7 @@ type ServerRow struct {
 func (db *DB) Servers(ctx context.Context) ([]ServerRow, error) {
 	const most = 100
 
-	found, err := collect[ServerRow](ctx, db.front, `SELECT id, engine_version, has, seen_at FROM servers ORDER BY seen_at DESC LIMIT $1`, most)
+	found, err := Collect[ServerRow](ctx, db.front, `SELECT id, engine_version, has, seen_at FROM servers ORDER BY seen_at DESC LIMIT $1`, most)
 	if err != nil {
 		return nil, fmt.Errorf("read the servers: %w", err)
 	}
@@ -35,7 +35,7 @@ type MigrationRow struct {
 
 // AppliedMigrations returns the migrations that were applied to the database, in order.
 func (db *DB) AppliedMigrations(ctx context.Context) ([]MigrationRow, error) {
-	found, err := collect[MigrationRow](ctx, db.front,
+	found, err := Collect[MigrationRow](ctx, db.front,
 		`SELECT version, name FROM schema_migrations UNION SELECT version, name FROM schema_additions ORDER BY version`)
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)

@@ -14,7 +14,7 @@ import (
 // Export returns everything that users can see of a session, from one snapshot.
 func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 	if !ident.Valid(id) {
-		return nil, sessionNotFound(id)
+		return nil, SessionNotFound(id)
 	}
 
 	var (
@@ -23,11 +23,11 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 		timeline []tarsy.TimelineEvent
 	)
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		batch := traceBatch(id, &trace.version)
 		session.queue(batch, id, db.clock.Now())
 		trace.queue(batch, id, tarsy.TraceQuery{})
-		queueRows(batch, &timeline, timelineTable.selectWhere(`session_id = $1 ORDER BY sequence_number`), id)
+		QueueRows(batch, &timeline, TimelineTable.SelectWhere(`session_id = $1 ORDER BY sequence_number`), id)
 
 		return tx.SendBatch(ctx, batch).Close()
 	})

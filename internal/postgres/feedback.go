@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	feedbackColumns = columnsOf[tarsy.Feedback]()
+	feedbackColumns = ColumnsOf[tarsy.Feedback]()
 
-	feedbackSQL = `SELECT ` + feedbackColumns.list() + ` FROM feedback WHERE session_id = $1 ORDER BY updated_at DESC, id DESC`
+	feedbackSQL = `SELECT ` + feedbackColumns.List() + ` FROM feedback WHERE session_id = $1 ORDER BY updated_at DESC, id DESC`
 
 	// ownFeedbackSQL finds the feedback on session $1 of the person with the name $2 and the identity $3: by identity, or else
 	// under their name without an identity.
@@ -35,21 +35,21 @@ changed AS (
     UPDATE feedback AS f SET
         author = free.author, author_id = CASE $3 WHEN '' THEN f.author_id ELSE $3 END, rating = $5, why = $6, real_cause = $7, updated_at = greatest(f.updated_at, $8)
     FROM own, target, free WHERE f.id = own.id AND ` + ofPersonSQL + `
-    RETURNING ` + feedbackColumns.of("f") + `),
+    RETURNING ` + feedbackColumns.Of("f") + `),
 added AS (
     INSERT INTO feedback AS f (id, session_id, author, author_id, rating, why, real_cause, created_at, updated_at)
     SELECT $4::uuid, target.id, free.author, $3, $5, $6, $7, $8, $8 FROM target, free WHERE NOT EXISTS (SELECT FROM own)
     ON CONFLICT DO NOTHING
-    RETURNING ` + feedbackColumns.of("f") + `)
-SELECT ` + feedbackColumns.of("put") + `, target.last_seq AS version
-FROM (SELECT ` + feedbackColumns.list() + ` FROM changed UNION ALL SELECT ` + feedbackColumns.list() + ` FROM added) AS put, target`
+    RETURNING ` + feedbackColumns.Of("f") + `)
+SELECT ` + feedbackColumns.Of("put") + `, target.last_seq AS version
+FROM (SELECT ` + feedbackColumns.List() + ` FROM changed UNION ALL SELECT ` + feedbackColumns.List() + ` FROM added) AS put, target`
 
 	deleteFeedbackSQL = `
 WITH deleted AS (
     DELETE FROM feedback f USING sessions s
     WHERE f.id = (SELECT id FROM (` + ownFeedbackSQL + `) AS own) AND ` + ofPersonSQL + ` AND s.id = f.session_id AND s.deleted_at IS NULL
-    RETURNING ` + feedbackColumns.of("f") + `, s.last_seq AS version)
-SELECT ` + feedbackColumns.of("deleted") + `, deleted.version FROM deleted`
+    RETURNING ` + feedbackColumns.Of("f") + `, s.last_seq AS version)
+SELECT ` + feedbackColumns.Of("deleted") + `, deleted.version FROM deleted`
 )
 
 // ofPersonSQL is the condition that feedback f is by the person with the name $2 and the identity $3. Names are compared only if
@@ -76,7 +76,7 @@ func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback,
 		return nil, err
 	}
 
-	found, err := collect[tarsy.Feedback](ctx, db.readers, feedbackSQL, sessionID)
+	found, err := Collect[tarsy.Feedback](ctx, db.readers, feedbackSQL, sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read feedback: %w", err)
 	}
@@ -88,11 +88,11 @@ func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback,
 // remains. Another person of the same name keeps theirs: the name of the later one gets a number.
 func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	if !ident.Valid(f.SessionID) {
-		return f, sessionNotFound(f.SessionID)
+		return f, SessionNotFound(f.SessionID)
 	}
 
 	for range feedbackAttempts {
-		stored, err := decided[feedbackRow](ctx, db, putFeedbackSQL,
+		stored, err := Decide[feedbackRow](ctx, db.front, putFeedbackSQL,
 			f.SessionID, f.Author, f.AuthorID, f.ID, f.Rating, f.Why, f.RealCause, f.UpdatedAt)
 
 		switch {
@@ -116,10 +116,10 @@ func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback
 // DeleteFeedback removes a person's feedback on a session and returns it.
 func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
 	if !ident.Valid(sessionID) {
-		return tarsy.Feedback{}, sessionNotFound(sessionID)
+		return tarsy.Feedback{}, SessionNotFound(sessionID)
 	}
 
-	deleted, err := decided[feedbackRow](ctx, db, deleteFeedbackSQL, sessionID, by.Name, by.ID)
+	deleted, err := Decide[feedbackRow](ctx, db.front, deleteFeedbackSQL, sessionID, by.Name, by.ID)
 	if err != nil {
 		return tarsy.Feedback{}, fmt.Errorf("delete feedback: %w", err)
 	}

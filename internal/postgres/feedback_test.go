@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func newFeedback(sessionID, author string, rating tarsy.Rating, at time.Time) tarsy.Feedback {
@@ -23,7 +24,7 @@ func TestConcurrentFeedbackOfOneAuthorIsOneRow(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
 	id := f.ended(t, servers[0], 2).ID
 
 	var (
@@ -34,7 +35,7 @@ func TestConcurrentFeedbackOfOneAuthorIsOneRow(t *testing.T) {
 
 	for n := range 40 {
 		wg.Go(func() {
-			one := newFeedback(id, "ana", tarsy.Ratings()[n%3], f.clock.Now())
+			one := newFeedback(id, "ana", tarsy.Ratings()[n%3], f.Clock.Now())
 			one.Why = fmt.Sprint("reason ", n)
 
 			stored, err := servers[n%2].PutFeedback(context.Background(), one)
@@ -74,16 +75,16 @@ func TestFeedbackWaitsForTheEndOfItsSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	db := f.Server(t)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 
-	_, err := db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingRight, f.clock.Now()))
+	_, err := db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingRight, f.Clock.Now()))
 	require.Equal(t, tarsy.CodeSessionNotOver, tarsy.CodeOf(err))
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM feedback`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM feedback`))
 
-	f.end(t, db, claim, newEvents("event", 1))
+	f.end(t, db, claim, storetest.NewEvents("event", 1))
 
-	_, err = db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingRight, f.clock.Now()))
+	_, err = db.PutFeedback(t.Context(), newFeedback(claim.SessionID, "ana", tarsy.RatingRight, f.Clock.Now()))
 	require.NoError(t, err)
 }
 
@@ -92,7 +93,7 @@ func TestFeedbackNotifiesReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 3).ID
 
 	watch := db.Signals().WatchSessions(10)
@@ -106,7 +107,7 @@ func TestFeedbackNotifiesReaders(t *testing.T) {
 		require.Equal(t, []postgres.Change{{SessionID: id, Version: 3}}, changes)
 	}
 
-	_, err := db.PutFeedback(t.Context(), newFeedback(id, "ana", tarsy.RatingWrong, f.clock.Now()))
+	_, err := db.PutFeedback(t.Context(), newFeedback(id, "ana", tarsy.RatingWrong, f.Clock.Now()))
 	require.NoError(t, err)
 	told()
 
@@ -114,7 +115,7 @@ func TestFeedbackNotifiesReaders(t *testing.T) {
 	require.NoError(t, err)
 	told()
 
-	require.Len(t, f.journal(t, id), 3)
+	require.Len(t, f.Journal(t, id), 3)
 }
 
 // The previous release does not know this table when it removes the rows of a session, the session last.
@@ -122,13 +123,13 @@ func TestPurgeOfPreviousReleaseRemovesFeedback(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 
-	_, err := db.PutFeedback(t.Context(), newFeedback(id, "ana", tarsy.RatingWrong, f.clock.Now()))
+	_, err := db.PutFeedback(t.Context(), newFeedback(id, "ana", tarsy.RatingWrong, f.Clock.Now()))
 	require.NoError(t, err)
 
-	f.exec(t, `DELETE FROM sessions WHERE id = $1`, id)
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM feedback`))
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_quality`))
+	f.Exec(t, `DELETE FROM sessions WHERE id = $1`, id)
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM feedback`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_quality`))
 }

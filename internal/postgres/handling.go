@@ -20,16 +20,16 @@ func tagsOf(session string) string {
 }
 
 var (
-	handlingColumns = columnsOf[tarsy.Handling]()
+	handlingColumns = ColumnsOf[tarsy.Handling]()
 	// storedHandling are the columns of session_handling: tags are rows of session_tags.
-	storedHandling = slices.DeleteFunc(columnsOf[tarsy.Handling](), func(c string) bool { return c == "tags" })
+	storedHandling = slices.DeleteFunc(ColumnsOf[tarsy.Handling](), func(c string) bool { return c == "tags" })
 
-	handlingSQL = `SELECT ` + handlingColumns.with(map[string]string{"tags": tagsOf("session_handling.session_id")}) + ` FROM session_handling WHERE session_id = $1`
+	handlingSQL = `SELECT ` + handlingColumns.With(map[string]string{"tags": tagsOf("session_handling.session_id")}) + ` FROM session_handling WHERE session_id = $1`
 
 	// handlingItemSQL reads the handling of session s for a list; it is null if there is none.
 	handlingItemSQL = `
 SELECT to_jsonb(h) || jsonb_build_object('tags', to_jsonb(` + tagsOf("s.id") + `))
-FROM (SELECT ` + storedHandling.list() + ` FROM session_handling WHERE session_id = s.id) AS h`
+FROM (SELECT ` + storedHandling.List() + ` FROM session_handling WHERE session_id = s.id) AS h`
 )
 
 const (
@@ -64,7 +64,7 @@ func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, e
 		return tarsy.Handling{}, err
 	}
 
-	found, err := collect[tarsy.Handling](ctx, db.readers, handlingSQL, sessionID)
+	found, err := Collect[tarsy.Handling](ctx, db.readers, handlingSQL, sessionID)
 
 	switch {
 	case err != nil:
@@ -83,7 +83,7 @@ func (db *DB) ChangeHandling(
 	ctx context.Context, sessionID string, change func(tarsy.Handling) (tarsy.Handling, error),
 ) (before, after tarsy.Handling, err error) {
 	if !ident.Valid(sessionID) {
-		return before, after, sessionNotFound(sessionID)
+		return before, after, SessionNotFound(sessionID)
 	}
 
 	var version int64
@@ -134,7 +134,7 @@ func (db *DB) lockHandling(ctx context.Context, tx pgx.Tx, sessionID string) (ve
 
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return 0, false, sessionNotFound(sessionID)
+		return 0, false, SessionNotFound(sessionID)
 	case err != nil:
 		return 0, false, err
 	}

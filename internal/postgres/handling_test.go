@@ -14,13 +14,14 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 // handle changes the handling of a session.
 func (f *fixture) handle(t require.TestingT, db *postgres.DB, id, author string, change tarsy.HandlingChange) tarsy.Handling {
 	_, after, err := db.ChangeHandling(context.Background(), id, func(h tarsy.Handling) (tarsy.Handling, error) {
-		return h.Change(change, author, f.clock.Now())
+		return h.Change(change, author, f.Clock.Now())
 	})
 	require.NoError(t, err)
 
@@ -46,7 +47,7 @@ func TestHandlingIsReadAsItWasStored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	other := f.put(t, db, tarsy.SessionFailed, unchanged)
 	f.handle(t, db, other, "ana", tarsy.HandlingChange{AddTags: []string{"of another session"}})
 	id := f.put(t, db, tarsy.SessionInProgress, unchanged)
@@ -65,9 +66,9 @@ func TestHandlingIsReadAsItWasStored(t *testing.T) {
 		State: new(tarsy.HandlingResolved), Resolution: new("Restarted the <b>pod</b>\nby hand."), Assignee: new("cy"), AddTags: []string{"b", "A", "Ä"},
 	})
 	require.Equal(t, tarsy.Handling{
-		SessionID: id, State: tarsy.HandlingResolved, Assignee: "cy", AcknowledgedBy: "ana", AcknowledgedAt: new(f.clock.Now()),
-		ResolvedBy: "bob", ResolvedAt: new(f.clock.Now()), Resolution: "Restarted the <b>pod</b>\nby hand.", Tags: []string{"A", "b", "Ä"},
-		Version: 2, UpdatedAt: new(f.clock.Now()), UpdatedBy: "bob",
+		SessionID: id, State: tarsy.HandlingResolved, Assignee: "cy", AcknowledgedBy: "ana", AcknowledgedAt: new(f.Clock.Now()),
+		ResolvedBy: "bob", ResolvedAt: new(f.Clock.Now()), Resolution: "Restarted the <b>pod</b>\nby hand.", Tags: []string{"A", "b", "Ä"},
+		Version: 2, UpdatedAt: new(f.Clock.Now()), UpdatedBy: "bob",
 	}, stored)
 
 	detail, err = db.SessionDetail(t.Context(), id)
@@ -87,7 +88,7 @@ func TestTagWhoseCaseAloneChangesIsStored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.put(t, db, tarsy.SessionCompleted, unchanged)
 	f.handle(t, db, id, "ana", tarsy.HandlingChange{AddTags: []string{"disk", "network"}})
 	f.handle(t, db, id, "ana", tarsy.HandlingChange{SetTags: &[]string{"Disk", "network"}})
@@ -110,7 +111,7 @@ func TestConcurrentHandlingLosesNothing(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
 	id := f.ended(t, servers[0], 2).ID
 
 	const changes = 9
@@ -145,16 +146,16 @@ func TestHandlingAndTheEndOfItsSessionDoNotBlockEachOther(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	const sessions = 20
 
 	var wg sync.WaitGroup
 
 	for range sessions {
-		claim := f.hold(t, db, newEvents("intake", 1)...)
+		claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 
-		wg.Go(func() { f.end(t, db, claim, newEvents("event", 1)) })
+		wg.Go(func() { f.end(t, db, claim, storetest.NewEvents("event", 1)) })
 		wg.Go(func() { f.handle(t, db, claim.SessionID, "ana", acknowledge()) })
 	}
 
@@ -171,7 +172,7 @@ func TestHandlingChangeNotifiesReadersOnce(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 3).ID
 
 	watch := db.Signals().WatchSessions(10)
@@ -186,7 +187,7 @@ func TestHandlingChangeNotifiesReadersOnce(t *testing.T) {
 	}
 
 	f.handle(t, db, id, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingOpen), RemoveTags: []string{"none"}})
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_handling`), "nothing was changed")
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_handling`), "nothing was changed")
 
 	first := f.handle(t, db, id, "ana", acknowledge())
 	told()
@@ -197,25 +198,25 @@ func TestHandlingChangeNotifiesReadersOnce(t *testing.T) {
 
 	changes, _ := watch.Take()
 	require.Empty(t, changes, "the second acknowledgement was no change")
-	require.Len(t, f.journal(t, id), 3)
+	require.Len(t, f.Journal(t, id), 3)
 }
 
 func TestHandlingOfDeletedOrMissingSessionIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 	require.NoError(t, db.DeleteSession(t.Context(), id))
 
 	for _, id := range []string{id, ident.New(), "none"} {
 		_, _, err := db.ChangeHandling(t.Context(), id, func(h tarsy.Handling) (tarsy.Handling, error) {
-			return h.Change(acknowledge(), "ana", f.clock.Now())
+			return h.Change(acknowledge(), "ana", f.Clock.Now())
 		})
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_handling`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_handling`))
 }
 
 // The previous release does not know these tables when it removes the rows of a session, the session last.
@@ -223,20 +224,20 @@ func TestPurgeOfPreviousReleaseRemovesHandling(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 
 	f.handle(t, db, id, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingAcknowledged), AddTags: []string{"disk"}})
-	f.exec(t, `DELETE FROM sessions WHERE id = $1`, id)
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_handling`))
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_tags`))
+	f.Exec(t, `DELETE FROM sessions WHERE id = $1`, id)
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_handling`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_tags`))
 }
 
 func TestListIsFilteredByHandling(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var ids []string
 	for _, status := range tarsy.SessionStatuses() {
@@ -318,8 +319,8 @@ func TestWaitingApprovalsAreFilteredByHandling(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	call := f.wait(t, db, lease)
+	db := f.Server(t)
+	call := f.Wait(t, db, storetest.Lease)
 
 	filter := tarsy.SessionFilter{Approvals: tarsy.ApprovalWaiting, Handling: []tarsy.HandlingState{tarsy.HandlingOpen}}
 	require.Equal(t, []string{call.SessionID}, listed(t, db, filter))
@@ -335,8 +336,8 @@ func TestWaitingApprovalsAreFilteredByHandling(t *testing.T) {
 func TestListByHandlingReadsOneIndexRangePerState(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
-	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()}
+	db := newFixture(t).Server(t)
+	after := &tarsy.SessionCursor{CreatedAt: storetest.Epoch(), ID: ident.New()}
 
 	for _, test := range []struct {
 		index  string
@@ -351,7 +352,7 @@ func TestListByHandlingReadsOneIndexRangePerState(t *testing.T) {
 	} {
 		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 			filter := test.filter
-			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(epoch())
+			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(storetest.Epoch())
 			plan, err := db.ListPlan(t.Context(), filter)
 			require.NoError(t, err)
 			require.Equal(t, test.groups, strings.Count(plan, "Index Only Scan Backward using "+test.index+" "), plan)
@@ -365,7 +366,7 @@ func TestFilterOptionsHaveAssigneesAndTags(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for i, name := range []string{"bob", "Ana", "bob"} {
 		id := f.put(t, db, tarsy.SessionPending, unchanged)
@@ -388,12 +389,12 @@ func TestEndOfSessionKeepsItsHandling(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	db := f.Server(t)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 	stored := f.handle(t, db, claim.SessionID, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingResolved), Assignee: new("ana")})
 
 	session := claim.State.Session
-	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, new(f.clock.Now()), "Done."
+	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, new(f.Clock.Now()), "Done."
 	commit(t, db, claim, progress.Step{Session: &session, Release: true})
 
 	detail, err := db.SessionDetail(t.Context(), claim.SessionID)

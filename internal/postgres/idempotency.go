@@ -110,7 +110,7 @@ func (k *groupKeys) queueBefore(batch *pgx.Batch) {
 // queueAfter queues the query for the sessions of the keys.
 func (k *groupKeys) queueAfter(batch *pgx.Batch) {
 	if len(k.hashes) > 0 {
-		queueRows(batch, &k.found, keyedSQL, k.hashes)
+		QueueRows(batch, &k.found, keyedSQL, k.hashes)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func idempotencyKey(name, request string) tarsy.IdempotencyKey {
@@ -21,25 +22,25 @@ func TestRepeatedIdempotencyKeyReturnsFirstSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db, other := f.server(t), f.server(t)
-	first := newSession(f.clock.Now())
+	db, other := f.Server(t), f.Server(t)
+	first := storetest.NewSession(f.Clock.Now())
 
-	existing, err := db.CreateSessionOnce(t.Context(), idempotencyKey("a", "request"), first, postgres.Terms{}, newEvents("first", 2)...)
+	existing, err := db.CreateSessionOnce(t.Context(), idempotencyKey("a", "request"), first, postgres.Terms{}, storetest.NewEvents("first", 2)...)
 	require.NoError(t, err)
 	require.Nil(t, existing)
 
 	for _, server := range []*postgres.DB{db, other} {
-		existing, err = server.CreateSessionOnce(t.Context(), idempotencyKey("a", "request"), newSession(f.clock.Now()), postgres.Terms{}, newEvents("second", 2)...)
+		existing, err = server.CreateSessionOnce(t.Context(), idempotencyKey("a", "request"), storetest.NewSession(f.Clock.Now()), postgres.Terms{}, storetest.NewEvents("second", 2)...)
 		require.NoError(t, err)
 		require.Equal(t, &postgres.Existing{SessionID: first.ID, Status: tarsy.SessionPending}, existing)
 	}
 
-	_, err = other.CreateSessionOnce(t.Context(), idempotencyKey("a", "another request"), newSession(f.clock.Now()), postgres.Terms{})
+	_, err = other.CreateSessionOnce(t.Context(), idempotencyKey("a", "another request"), storetest.NewSession(f.Clock.Now()), postgres.Terms{})
 	require.Equal(t, tarsy.CodeIdempotencyConflict, tarsy.CodeOf(err), "%v", err)
 
-	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM sessions`))
-	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM events`))
-	require.Len(t, f.journal(t, first.ID), 2)
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions`))
+	require.Equal(t, 2, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM events`))
+	require.Len(t, f.Journal(t, first.ID), 2)
 }
 
 // One group, and two servers concurrently: sessions with and without a key, a repetition and a conflict.
@@ -47,8 +48,8 @@ func TestSameKeyInOneGroupMakesOneSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
-	unlock := f.lockTable(t, "idempotency_keys")
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
+	unlock := f.LockTable(t, "idempotency_keys")
 
 	const each = 8
 
@@ -62,8 +63,8 @@ func TestSameKeyInOneGroupMakesOneSession(t *testing.T) {
 	for _, db := range servers {
 		for range each {
 			group.Go(func() {
-				session := newSession(f.clock.Now())
-				found, err := db.CreateSessionOnce(context.Background(), idempotencyKey("a", "request"), session, postgres.Terms{}, newEvents("first", 1)...)
+				session := storetest.NewSession(f.Clock.Now())
+				found, err := db.CreateSessionOnce(context.Background(), idempotencyKey("a", "request"), session, postgres.Terms{}, storetest.NewEvents("first", 1)...)
 				require.NoError(t, err)
 
 				mu.Lock()
@@ -77,29 +78,29 @@ func TestSameKeyInOneGroupMakesOneSession(t *testing.T) {
 				}
 			})
 			group.Go(func() {
-				require.NoError(t, db.CreateSession(context.Background(), newSession(f.clock.Now()), postgres.Terms{}, newEvents("first", 1)...))
+				require.NoError(t, db.CreateSession(context.Background(), storetest.NewSession(f.Clock.Now()), postgres.Terms{}, storetest.NewEvents("first", 1)...))
 			})
 		}
 	}
 
-	f.awaitBlocked(t, len(servers))
+	f.AwaitBlocked(t, len(servers))
 	unlock()
 	group.Wait()
 
 	require.Equal(t, 1, created)
 	require.Len(t, existing, 1, "all got the same session")
-	require.Equal(t, 1+each*len(servers), value[int](t, f, `SELECT count(*) FROM sessions`))
-	require.Equal(t, 1+each*len(servers), value[int](t, f, `SELECT count(*) FROM events`))
+	require.Equal(t, 1+each*len(servers), storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions`))
+	require.Equal(t, 1+each*len(servers), storetest.Value[int](t, f.Admin, `SELECT count(*) FROM events`))
 }
 
 func TestIdempotencyKeyExpiresAfterADay(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	create := func(name string) *postgres.Existing {
-		existing, err := db.CreateSessionOnce(t.Context(), idempotencyKey(name, "request"), newSession(f.clock.Now()), postgres.Terms{})
+		existing, err := db.CreateSessionOnce(t.Context(), idempotencyKey(name, "request"), storetest.NewSession(f.Clock.Now()), postgres.Terms{})
 		require.NoError(t, err)
 
 		return existing
@@ -110,13 +111,13 @@ func TestIdempotencyKeyExpiresAfterADay(t *testing.T) {
 	}
 
 	require.Nil(t, create("a"))
-	f.clock.Advance(24*time.Hour - time.Second)
+	f.Clock.Advance(24*time.Hour - time.Second)
 	require.NotNil(t, create("a"))
-	f.clock.Advance(time.Second)
+	f.Clock.Advance(time.Second)
 	require.Nil(t, create("a"), "it may create another session now")
 	require.NotNil(t, create("a"))
 	require.Nil(t, create("b"))
-	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM idempotency_keys`), "expired keys were removed along the way")
+	require.Equal(t, 2, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM idempotency_keys`), "expired keys were removed along the way")
 }
 
 // The database is silent for a while, and senders give up and retry all the time. With keys each alert is stored once although
@@ -132,14 +133,14 @@ func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	db := f.serverAt(t, address)
-	f.create(t, db) // opens the connection
+	db := f.ServerAt(t, address)
+	f.Create(t, db) // opens the connection
 
 	thaw := proxy.freeze()
 	t.Cleanup(thaw)
 
 	attempt := func(ctx context.Context, sender int) error {
-		_, err := db.CreateSessionOnce(ctx, idempotencyKey(fmt.Sprint(sender), "request"), newSession(f.clock.Now()), postgres.Terms{})
+		_, err := db.CreateSessionOnce(ctx, idempotencyKey(fmt.Sprint(sender), "request"), storetest.NewSession(f.Clock.Now()), postgres.Terms{})
 
 		return err
 	}
@@ -165,7 +166,7 @@ func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 	// These arrive while the intake is still busy with the first attempt, and are not retried.
 	for range senders {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		err := db.CreateSession(ctx, newSession(f.clock.Now()), postgres.Terms{})
+		err := db.CreateSession(ctx, storetest.NewSession(f.Clock.Now()), postgres.Terms{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		cancel()
 	}
@@ -173,5 +174,5 @@ func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 	thaw()
 	all.Wait()
 	db.Stop()
-	require.Equal(t, 1+senders, value[int](t, f, `SELECT count(*) FROM sessions`))
+	require.Equal(t, 1+senders, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions`))
 }

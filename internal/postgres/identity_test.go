@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // previousPutSQL is how the release before identities stored feedback.
@@ -26,7 +27,7 @@ ON CONFLICT (session_id, author) DO UPDATE SET
 func (f *fixture) give(t *testing.T, db *postgres.DB, sessionID string, by tarsy.Person, rating tarsy.Rating) tarsy.Feedback {
 	t.Helper()
 
-	given := newFeedback(sessionID, by.Name, rating, f.clock.Now())
+	given := newFeedback(sessionID, by.Name, rating, f.Clock.Now())
 	given.AuthorID = by.ID
 
 	stored, err := db.PutFeedback(t.Context(), given)
@@ -56,7 +57,7 @@ func TestFeedbackOfIdentitiesWithOneNameIsKeptApart(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 	first, second := tarsy.Person{Name: "Ana", ID: "key-1"}, tarsy.Person{Name: "Ana", ID: "key-2"}
 
@@ -89,7 +90,7 @@ func TestFeedbackOfRenamedIdentityIsReplacedAndRenamed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 
 	first := f.give(t, db, id, tarsy.Person{Name: "Ana", ID: "key-1"}, tarsy.RatingRight)
@@ -108,10 +109,10 @@ func TestFeedbackOfPreviousReleaseBelongsToItsName(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 	previous := func(author string) {
-		f.exec(t, previousPutSQL, ident.New(), id, author, tarsy.RatingRight, f.clock.Now())
+		f.Exec(t, previousPutSQL, ident.New(), id, author, tarsy.RatingRight, f.Clock.Now())
 	}
 
 	previous("Ana")
@@ -138,7 +139,7 @@ func TestFeedbackWithoutIdentityIsDecidedByName(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 
 	f.give(t, db, id, tarsy.Person{Name: "Ana", ID: "key-1"}, tarsy.RatingRight)
@@ -158,16 +159,16 @@ func TestConcurrentFeedbackOfIdentitiesWithOneName(t *testing.T) {
 	const people = 12
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
 	id := f.ended(t, servers[0], 2).ID
 
-	f.exec(t, previousPutSQL, ident.New(), id, "Ana", tarsy.RatingRight, f.clock.Now())
+	f.Exec(t, previousPutSQL, ident.New(), id, "Ana", tarsy.RatingRight, f.Clock.Now())
 
 	var wg sync.WaitGroup
 
 	for n := range 3 * people {
 		wg.Go(func() {
-			given := newFeedback(id, "Ana", tarsy.RatingWrong, f.clock.Now())
+			given := newFeedback(id, "Ana", tarsy.RatingWrong, f.Clock.Now())
 			given.AuthorID = "key-" + strconv.Itoa(n%people)
 
 			_, err := servers[n%2].PutFeedback(context.Background(), given)
@@ -202,7 +203,7 @@ func (f *fixture) assignee(t *testing.T, db *postgres.DB, id string) tarsy.Perso
 	handling, err := db.Handling(t.Context(), id)
 	require.NoError(t, err)
 
-	listed := value[[]string](t, f, `SELECT ARRAY[assignee, assignee_id] FROM session_list WHERE session_id = $1`, id)
+	listed := storetest.Value[[]string](t, f.Admin, `SELECT ARRAY[assignee, assignee_id] FROM session_list WHERE session_id = $1`, id)
 	require.Equal(t, []string{handling.Assignee, handling.AssigneeID}, listed, "the list has the same")
 
 	return tarsy.Person{Name: handling.Assignee, ID: handling.AssigneeID}
@@ -213,12 +214,12 @@ func TestAssigneeOfPreviousReleaseHasNoIdentity(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 	ana := tarsy.Person{Name: "Ana", ID: "key-1"}
 	previous := func(assignee string) {
-		f.exec(t, `UPDATE session_handling SET state = state, assignee = $2 WHERE session_id = $1`, id, assignee)
-		f.exec(t, `UPDATE session_list SET handling = handling, assignee = $2 WHERE session_id = $1`, id, assignee)
+		f.Exec(t, `UPDATE session_handling SET state = state, assignee = $2 WHERE session_id = $1`, id, assignee)
+		f.Exec(t, `UPDATE session_list SET handling = handling, assignee = $2 WHERE session_id = $1`, id, assignee)
 	}
 
 	f.handle(t, db, id, "Ana", assign(ana))
@@ -239,7 +240,7 @@ func TestAssigneeChangesWithNameAndIdentity(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.ended(t, db, 2).ID
 
 	for version, person := range []tarsy.Person{
@@ -260,7 +261,7 @@ func TestListOfAssigneeIsThatOfTheIdentity(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	ana, twin := tarsy.Person{Name: "Ana", ID: "key-1"}, tarsy.Person{Name: "Ana", ID: "key-2"}
 	byName, renamed := tarsy.Person{Name: "Ana"}, tarsy.Person{Name: "Anna", ID: "key-1"}
 	sessions := map[tarsy.Person][]string{}

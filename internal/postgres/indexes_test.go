@@ -32,7 +32,7 @@ func TestEveryIndexAndTriggerIsDocumented(t *testing.T) {
 	slices.Sort(documented)
 
 	f := newFixture(t)
-	rows, err := f.admin.Query(t.Context(), `
+	rows, err := f.Admin.Query(t.Context(), `
 SELECT name FROM (
     SELECT i.indexrelid::regclass::text AS name, i.indrelid AS relation FROM pg_index i WHERE NOT i.indisprimary
     UNION ALL

@@ -80,7 +80,7 @@ func (i *intake) storeIn(ctx context.Context, tx pgx.Tx, group []*arrival) ([]re
 	)
 
 	queueIntakeLock(&all)
-	queueRows(&all, &paused, createSQL, append(append(args, keysOf(group).columns()...), now)...)
+	QueueRows(&all, &paused, createSQL, append(append(args, keysOf(group).columns()...), now)...)
 
 	if err := tx.SendBatch(ctx, &all).Close(); err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ type intakeRow struct {
 	RunnableAt time.Time `json:"runnable_at"`
 }
 
-var intakeColumns = columnsOf[intakeRow]()
+var intakeColumns = ColumnsOf[intakeRow]()
 
 // createSQL also stores the recipes of the sessions if they are due. It leaves out sessions whose idempotency key is taken; if
 // another transaction is storing the same key, it waits for that one to end. While intake is paused at the time $12, it stores no
@@ -282,8 +282,8 @@ WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
 ), repeated AS (
     SELECT unnest($10::uuid[]) AS session_id EXCEPT SELECT session_id FROM keyed
 ), created AS (
-    INSERT INTO sessions (` + intakeColumns.list() + `)
-    SELECT ` + intakeColumns.list() + ` FROM jsonb_populate_recordset(NULL::sessions, $1)
+    INSERT INTO sessions (` + intakeColumns.List() + `)
+    SELECT ` + intakeColumns.List() + ` FROM jsonb_populate_recordset(NULL::sessions, $1)
     WHERE id NOT IN (SELECT session_id FROM repeated) AND NOT EXISTS (SELECT FROM paused)
 ), begun AS (
     INSERT INTO events (session_id, seq, type, payload, created_at)
@@ -291,7 +291,7 @@ WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
     FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::json[], $6::timestamptz[]) AS e (session_id, seq, type, payload, created_at)
     WHERE session_id NOT IN (SELECT session_id FROM repeated) AND NOT EXISTS (SELECT FROM paused)
 )
-SELECT ` + pauseColumns.list() + ` FROM paused`
+SELECT ` + pauseColumns.List() + ` FROM paused`
 
 // sender is a pool or a transaction.
 type sender interface {
@@ -369,7 +369,7 @@ func (i *intake) insert(ctx context.Context, on sender, group []*arrival, args [
 
 	queueIntakeLock(&all)
 	keys.queueBefore(&all)
-	queueRows(&all, &paused, createSQL, append(append(args, keys.columns()...), now)...)
+	QueueRows(&all, &paused, createSQL, append(append(args, keys.columns()...), now)...)
 	keys.queueAfter(&all)
 
 	if count {

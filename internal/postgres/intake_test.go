@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // Alerts that arrive while the database is busy are stored together; if the database rejects one, only that one is refused.
@@ -16,10 +17,10 @@ func TestBadSessionLeavesOthersOfGroupUnaffected(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	// The first one blocks the intake, so that the others wait for it together.
-	unlock := f.lockTable(t, "sessions")
+	unlock := f.LockTable(t, "sessions")
 
 	var (
 		group sync.WaitGroup
@@ -28,30 +29,30 @@ func TestBadSessionLeavesOthersOfGroupUnaffected(t *testing.T) {
 	)
 
 	for i := range all {
-		all[i] = newSession(f.clock.Now())
+		all[i] = storetest.NewSession(f.Clock.Now())
 		if i == 3 {
 			all[i].Status = "unheard-of"
 		}
 
 		group.Go(func() {
-			errs[i] = db.CreateSession(context.Background(), all[i], postgres.Terms{}, newEvents("first", 2)...)
+			errs[i] = db.CreateSession(context.Background(), all[i], postgres.Terms{}, storetest.NewEvents("first", 2)...)
 		})
 	}
 
-	f.awaitBlocked(t, 1)
+	f.AwaitBlocked(t, 1)
 	unlock()
 	group.Wait()
 
 	for i, s := range all {
 		if i == 3 {
 			require.ErrorContains(t, errs[i], "sessions_status_check")
-			require.Zero(t, value[int](t, f, `SELECT count(*) FROM events WHERE session_id = $1`, s.ID))
+			require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM events WHERE session_id = $1`, s.ID))
 
 			continue
 		}
 
 		require.NoError(t, errs[i])
-		require.Len(t, f.journal(t, s.ID), 2)
+		require.Len(t, f.Journal(t, s.ID), 2)
 	}
 }
 
@@ -60,16 +61,16 @@ func TestSessionIsStoredAndAnnouncedWithoutCaller(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	unlock := f.lockTable(t, "sessions")
+	db := f.Server(t)
+	unlock := f.LockTable(t, "sessions")
 
 	ctx, cancel := context.WithCancel(t.Context())
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	gaveUp := make(chan error)
 
 	go func() { gaveUp <- db.CreateSession(ctx, session, postgres.Terms{}) }()
 
-	f.awaitBlocked(t, 1)
+	f.AwaitBlocked(t, 1)
 	cancel()
 	require.ErrorIs(t, <-gaveUp, context.Canceled)
 
@@ -78,5 +79,5 @@ func TestSessionIsStoredAndAnnouncedWithoutCaller(t *testing.T) {
 
 	unlock()
 	<-watch.C
-	require.Equal(t, []string{session.ID}, sessionIDs(f.claim(t, db, serverA, 1)))
+	require.Equal(t, []string{session.ID}, sessionIDs(f.Claim(t, db, storetest.ServerA, 1)))
 }

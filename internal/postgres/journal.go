@@ -143,14 +143,14 @@ func (j *sessionJournal) Backward(ctx context.Context, before journal.Position) 
 // Head implements journal.Reader. A session that does not exist is an error with CodeSessionNotFound.
 func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
 	if !ident.Valid(j.sessionID) {
-		return 0, sessionNotFound(j.sessionID)
+		return 0, SessionNotFound(j.sessionID)
 	}
 
 	var last journal.Position
 
 	err := j.db.readers.QueryRow(ctx, `SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, j.sessionID).Scan(&last)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, sessionNotFound(j.sessionID)
+		return 0, SessionNotFound(j.sessionID)
 	}
 
 	if err != nil {
@@ -166,7 +166,7 @@ func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus
 
 	err := db.readers.QueryRow(ctx, `SELECT status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).Scan(&status)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", sessionNotFound(sessionID)
+		return "", SessionNotFound(sessionID)
 	}
 
 	if err != nil {
@@ -177,8 +177,8 @@ func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus
 }
 
 func (j *sessionJournal) page(ctx context.Context, where string, from journal.Position) ([]eventRow, error) {
-	rows, err := collect[eventRow](ctx, j.db.readers,
-		`SELECT `+eventRowColumns.list()+` FROM events WHERE session_id = $1 AND `+where+fmt.Sprintf(" LIMIT %d", journalPage),
+	rows, err := Collect[eventRow](ctx, j.db.readers,
+		`SELECT `+eventRowColumns.List()+` FROM events WHERE session_id = $1 AND `+where+fmt.Sprintf(" LIMIT %d", journalPage),
 		j.sessionID, int64(from))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -199,7 +199,7 @@ type eventRow struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-var eventRowColumns = columnsOf[eventRow]()
+var eventRowColumns = ColumnsOf[eventRow]()
 
 func (j *sessionJournal) record(e eventRow) journal.Record[tarsy.Event] {
 	return journal.Record[tarsy.Event]{
@@ -209,6 +209,7 @@ func (j *sessionJournal) record(e eventRow) journal.Record[tarsy.Event] {
 	}
 }
 
-func sessionNotFound(id string) error {
+// SessionNotFound returns the error for a session that does not exist or was deleted.
+func SessionNotFound(id string) error {
 	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", id)
 }

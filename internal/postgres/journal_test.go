@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -20,7 +21,7 @@ func TestSessionJournalConformsForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	writer, reader := f.server(t), f.server(t)
+	writer, reader := f.Server(t), f.Server(t)
 
 	var queue sync.Mutex // hold requires an empty queue
 
@@ -35,13 +36,13 @@ func TestSessionJournalConformsForReaders(t *testing.T) {
 				queue.Lock()
 				defer queue.Unlock()
 
-				claim := f.hold(t, writer, newEvents("intake", 1)...)
+				claim := f.Hold(t, writer, storetest.NewEvents("intake", 1)...)
 				holder := writer.Hold(claim.Lease)
 
 				return textReader{on(claim.SessionID)}, func(ctx context.Context, entries ...string) error {
 					events := make([]tarsy.Event, len(entries))
 					for i, entry := range entries {
-						events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: epoch()}
+						events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: storetest.Epoch()}
 					}
 
 					_, err := holder.Commit(ctx, progress.Step{Events: events})
@@ -95,11 +96,11 @@ func TestJournalRecordMatchesCommittedEvent(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	event := tarsy.NewEvent(claim.SessionID, tarsy.TypeSessionStatus,
-		tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: claim.SessionID, Status: tarsy.SessionInProgress, Timestamp: epoch()},
-		f.clock.Now())
+		tarsy.SessionStatusPayload{Type: tarsy.TypeSessionStatus, SessionID: claim.SessionID, Status: tarsy.SessionInProgress, Timestamp: storetest.Epoch()},
+		f.Clock.Now())
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: []tarsy.Event{event}})
 	require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestJournalRecordMatchesCommittedEvent(t *testing.T) {
 
 	for record, err := range db.Journal(claim.SessionID).Backward(t.Context(), 0) {
 		require.NoError(t, err)
-		requireSame(t, journal.Record[tarsy.Event]{Position: 1, At: f.clock.Now(), Entry: event}, record)
+		storetest.RequireSame(t, journal.Record[tarsy.Event]{Position: 1, At: f.Clock.Now(), Entry: event}, record)
 	}
 }
 
@@ -116,9 +117,9 @@ func TestHeadOfMissingSessionIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	deleted := f.create(t, db)
-	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.ID, epoch())
+	db := f.Server(t)
+	deleted := f.Create(t, db)
+	f.Exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.ID, storetest.Epoch())
 
 	for _, id := range []string{ident.New(), "no-id", "", "' OR 1=1", deleted.ID} {
 		_, err := db.Journal(id).Head(t.Context())

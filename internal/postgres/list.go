@@ -20,11 +20,11 @@ import (
 // approvals. Waiting calls are few, so they are read once and not for each session, and the join is planned once. The caller
 // appends a FROM clause with sessions as s, and then itemJoin.
 func itemSQL(now string, tables ...string) string {
-	waiting := `waiting AS MATERIALIZED (` + openApprovals("c.session_id, count(*) AS calls", now) + ` GROUP BY c.session_id)`
+	waiting := `waiting AS MATERIALIZED (` + OpenApprovals("c.session_id, count(*) AS calls", now) + ` GROUP BY c.session_id)`
 
 	return `
 WITH ` + strings.Join(append([]string{waiting}, tables...), ", ") + `
-SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
+SELECT s.id, s.alert_type, ` + factColumns.Of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
     (` + handlingItemSQL + `) AS handling,
     s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
     (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
@@ -52,7 +52,7 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 
 	query.args["now"] = db.clock.Now()
 
-	items, err := collect[tarsy.SessionItem](ctx, db.readers, sql, query.args)
+	items, err := Collect[tarsy.SessionItem](ctx, db.readers, sql, query.args)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -133,7 +133,7 @@ func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
 
 	switch {
 	case f.Search != "" && only:
-		q.where = append(q.where, "l.session_id IN ("+openApprovals("c.session_id", "@now")+")")
+		q.where = append(q.where, "l.session_id IN ("+OpenApprovals("c.session_id", "@now")+")")
 	case f.Search != "" || len(q.groups) == 0 || !only && f.Order != tarsy.OrderAttention:
 	case only:
 		q.groups = []listGroup{{rank: tarsy.RankApproval, waiting: q.statuses(f)}}
@@ -391,7 +391,7 @@ type QueueCounts struct {
 
 // Queue returns the counts of the queue.
 func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
-	counts, err := collect[QueueCounts](ctx, db.front, `
+	counts, err := Collect[QueueCounts](ctx, db.front, `
 SELECT (SELECT count(*) FROM sessions WHERE runnable_at <= $1 AND lease_until IS NULL AND completed_at IS NULL) AS waiting,
        (SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL AND lease_counted) AS leased`, db.clock.Now())
 	if err != nil {

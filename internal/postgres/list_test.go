@@ -11,19 +11,20 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 // put stores a session with a status, a minute after the previous one.
 func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus, change func(*tarsy.Session)) string {
 	t.Helper()
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(time.Minute)
 
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	session.Status = status
 
 	if status.Terminal() {
-		session.CompletedAt = new(f.clock.Now())
+		session.CompletedAt = new(f.Clock.Now())
 	}
 
 	change(&session)
@@ -38,7 +39,7 @@ func TestAttentionOrderIsRunningFailedWaitingThenDone(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	ids := map[tarsy.SessionStatus][]string{}
 
 	for range 3 {
@@ -109,8 +110,8 @@ func TestAttentionOrderIsRunningFailedWaitingThenDone(t *testing.T) {
 func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
-	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()}
+	db := newFixture(t).Server(t)
+	after := &tarsy.SessionCursor{CreatedAt: storetest.Epoch(), ID: ident.New()}
 
 	for index, filter := range map[string]tarsy.SessionFilter{
 		"session_list_status":      {},
@@ -127,7 +128,7 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 		"session_list_alert_type_author": {AlertType: "disk", Author: "somebody"},
 	} {
 		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
-			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(epoch())
+			filter.Order, filter.Limit, filter.After, filter.CreatedAfter = order, 50, after, new(storetest.Epoch())
 			plan, err := db.ListPlan(t.Context(), filter)
 			require.NoError(t, err)
 			require.Contains(t, plan, "Index Only Scan Backward using "+index+" on session_list", plan)
@@ -146,12 +147,12 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 func TestListOfOutcomesReadsOneIndexRangePerOutcome(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
+	db := newFixture(t).Server(t)
 
 	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{
-			Order: order, Outcomes: []tarsy.Outcome{tarsy.OutcomeNeedsHuman, tarsy.OutcomeFalseAlarm}, Limit: 50, CreatedAfter: new(epoch()),
-			After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()},
+			Order: order, Outcomes: []tarsy.Outcome{tarsy.OutcomeNeedsHuman, tarsy.OutcomeFalseAlarm}, Limit: 50, CreatedAfter: new(storetest.Epoch()),
+			After: &tarsy.SessionCursor{CreatedAt: storetest.Epoch(), ID: ident.New()},
 		})
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(plan, "Index Only Scan Backward using session_list_outcome on session_list"), plan)
@@ -164,7 +165,7 @@ func TestListsShowStageCountAndRerunSource(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	first := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.StageCount = 3 })
 	again := f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.StageCount, s.RerunOf = 4, &first })
 
@@ -180,7 +181,7 @@ func TestListsShowStageCountAndRerunSource(t *testing.T) {
 	require.Equal(t, &first, detail.RerunOf)
 
 	// What intake stored stays unchanged, whatever a step writes.
-	claims := f.claim(t, db, serverA, 1)
+	claims := f.Claim(t, db, storetest.ServerA, 1)
 	require.Equal(t, again, claims[0].SessionID)
 	require.Equal(t, 4, claims[0].State.Session.StageCount)
 
@@ -197,7 +198,7 @@ func TestActiveSessionsAreUnfinishedOnes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	ids := map[tarsy.SessionStatus]string{}
 
 	for _, status := range tarsy.SessionStatuses() {
@@ -206,7 +207,7 @@ func TestActiveSessionsAreUnfinishedOnes(t *testing.T) {
 
 	later := f.put(t, db, tarsy.SessionPending, unchanged)
 
-	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.DeletedAt = new(f.clock.Now()) })
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.DeletedAt = new(f.Clock.Now()) })
 
 	found, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
@@ -224,13 +225,13 @@ func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	claimed := f.put(t, db, tarsy.SessionPending, unchanged)
-	f.claim(t, db, serverA, 1)
+	f.Claim(t, db, storetest.ServerA, 1)
 
 	first := f.put(t, db, tarsy.SessionPending, unchanged)
 	urgent := f.put(t, db, tarsy.SessionPending, unchanged)
-	f.exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
+	f.Exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
 
 	found, err := db.ActiveSessions(t.Context(), tarsy.Visibility{}, 10)
 	require.NoError(t, err)
@@ -242,7 +243,7 @@ func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
 func TestQueuedSessionsAreFoundByTheIndexOfTheQueue(t *testing.T) {
 	t.Parallel()
 
-	plan, err := newFixture(t).server(t).QueuedPlan(t.Context())
+	plan, err := newFixture(t).Server(t).QueuedPlan(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, plan, "using sessions_waiting")
 	require.NotContains(t, plan, "Seq Scan on sessions")
@@ -261,7 +262,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	options, err := db.FilterOptions(t.Context(), tarsy.Visibility{})
 	require.NoError(t, err)
@@ -280,7 +281,7 @@ func TestFilterOptionsAreExistingValues(t *testing.T) {
 	}
 
 	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType = "type a" }) // without facts
-	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.Team, s.DeletedAt = "gone", "gone", new(f.clock.Now()) })
+	f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) { s.AlertType, s.Team, s.DeletedAt = "gone", "gone", new(f.Clock.Now()) })
 
 	options, err = db.FilterOptions(t.Context(), tarsy.Visibility{})
 	require.NoError(t, err)

@@ -109,34 +109,34 @@ func (db *DB) load(ctx context.Context, ids []string) (map[string]*progress.Stat
 
 	var batch pgx.Batch
 
-	queueLoad(&batch, `SELECT `+sessionRowColumns.list()+` FROM sessions WHERE id = ANY($1)`, ids, func(r sessionRow) {
+	queueLoad(&batch, `SELECT `+sessionRowColumns.List()+` FROM sessions WHERE id = ANY($1)`, ids, func(r sessionRow) {
 		states[r.ID] = &progress.State{Session: r.Session, LastSeq: r.LastSeq}
 	})
-	queueLoad(&batch, stagesTable.selectWhere(`session_id = ANY($1) ORDER BY stage_index`), ids, func(r tarsy.Stage) {
+	queueLoad(&batch, stagesTable.SelectWhere(`session_id = ANY($1) ORDER BY stage_index`), ids, func(r tarsy.Stage) {
 		states[r.SessionID].Stages = append(states[r.SessionID].Stages, r)
 	})
-	queueLoad(&batch, executionsTable.selectWhere(`session_id = ANY($1) ORDER BY stage_id, agent_index`), ids, func(r tarsy.Execution) {
+	queueLoad(&batch, executionsTable.SelectWhere(`session_id = ANY($1) ORDER BY stage_id, agent_index`), ids, func(r tarsy.Execution) {
 		states[r.SessionID].Executions = append(states[r.SessionID].Executions, r)
 	})
-	queueLoad(&batch, timelineTable.selectWhere(`session_id = ANY($1) ORDER BY sequence_number`), ids, func(r tarsy.TimelineEvent) {
+	queueLoad(&batch, TimelineTable.SelectWhere(`session_id = ANY($1) ORDER BY sequence_number`), ids, func(r tarsy.TimelineEvent) {
 		states[r.SessionID].Timeline = append(states[r.SessionID].Timeline, r)
 	})
-	queueLoad(&batch, messagesTable.selectWhere(`session_id = ANY($1) ORDER BY execution_id, sequence_number`), ids, func(r tarsy.Message) {
+	queueLoad(&batch, messagesTable.SelectWhere(`session_id = ANY($1) ORDER BY execution_id, sequence_number`), ids, func(r tarsy.Message) {
 		states[r.SessionID].Messages = append(states[r.SessionID].Messages, r)
 	})
 	queueLoad(&batch, loadLLMInteractionsSQL, ids, func(r tarsy.LLMInteraction) {
 		states[r.SessionID].LLMInteractions = append(states[r.SessionID].LLMInteractions, r)
 	})
-	queueLoad(&batch, mcpInteractionsTable.selectWhere(`session_id = ANY($1) ORDER BY created_at, id`), ids, func(r tarsy.MCPInteraction) {
+	queueLoad(&batch, mcpInteractionsTable.SelectWhere(`session_id = ANY($1) ORDER BY created_at, id`), ids, func(r tarsy.MCPInteraction) {
 		states[r.SessionID].MCPInteractions = append(states[r.SessionID].MCPInteractions, r)
 	})
-	queueLoad(&batch, chatsTable.selectWhere(`session_id = ANY($1)`), ids, func(r tarsy.Chat) {
+	queueLoad(&batch, chatsTable.SelectWhere(`session_id = ANY($1)`), ids, func(r tarsy.Chat) {
 		states[r.SessionID].Chats = append(states[r.SessionID].Chats, r)
 	})
-	queueLoad(&batch, chatMessagesTable.selectWhere(`session_id = ANY($1) ORDER BY created_at, id`), ids, func(r tarsy.ChatUserMessage) {
+	queueLoad(&batch, chatMessagesTable.SelectWhere(`session_id = ANY($1) ORDER BY created_at, id`), ids, func(r tarsy.ChatUserMessage) {
 		states[r.SessionID].ChatMessages = append(states[r.SessionID].ChatMessages, r)
 	})
-	queueLoad(&batch, requestsTable.selectWhere(`session_id = ANY($1) AND status = 'open' ORDER BY created_at, id`), ids, func(r tarsy.Request) {
+	queueLoad(&batch, requestsTable.SelectWhere(`session_id = ANY($1) AND status = 'open' ORDER BY created_at, id`), ids, func(r tarsy.Request) {
 		states[r.SessionID].Requests = append(states[r.SessionID].Requests, r)
 	})
 
@@ -151,9 +151,9 @@ type sessionRow struct {
 }
 
 var (
-	sessionRowColumns = columnsOf[sessionRow]()
+	sessionRowColumns = ColumnsOf[sessionRow]()
 
-	loadLLMInteractionsSQL = `SELECT ` + llmInteractionsTable.columns.with(map[string]string{
+	loadLLMInteractionsSQL = `SELECT ` + llmInteractionsTable.columns.With(map[string]string{
 		"llm_request": "NULL::json", "llm_response": "NULL::json", "thinking_content": "''",
 	}) + ` FROM llm_interactions WHERE session_id = ANY($1) ORDER BY created_at, id`
 )

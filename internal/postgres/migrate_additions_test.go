@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // beforeAdditions is how many migrations the releases had that record all of theirs in schema_migrations. The last of those
@@ -107,14 +108,14 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	running := f.server(t)
+	running := f.Server(t)
 	f.runFullLifecycle(t, running)
 
 	newer, err := running.NewerSchema(t.Context())
 	require.NoError(t, err)
 	require.False(t, newer)
 
-	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.Migrations(), map[int]string{
+	require.NoError(t, postgres.MigrateAs(t.Context(), f.URL, postgres.Migrations(), map[int]string{
 		9999: `ALTER TABLE sessions ADD COLUMN newer text NOT NULL DEFAULT ''; ALTER TABLE stages ADD COLUMN newer text NOT NULL DEFAULT ''`,
 	}))
 	f.runFullLifecycle(t, running)
@@ -124,7 +125,7 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	require.True(t, newer)
 
 	// A restart does not wait for the lock of migrations.
-	conn, err := f.admin.Acquire(t.Context())
+	conn, err := f.Admin.Acquire(t.Context())
 	require.NoError(t, err)
 
 	defer conn.Release()
@@ -134,11 +135,11 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 
 	var log bytes.Buffer
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 	defer cancel()
 
 	restarted, err := postgres.Open(ctx, postgres.Config{
-		URL: f.url, Migrate: true, Clock: f.clock, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		URL: f.URL, Migrate: true, Clock: f.Clock, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	require.NoError(t, err)
 	restarted.Start()
@@ -156,11 +157,11 @@ func TestBreakingMigrationOfNewerReleaseIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.Migrations(), map[int]string{
+	require.NoError(t, postgres.MigrateAs(t.Context(), f.URL, postgres.Migrations(), map[int]string{
 		9999: "-- breaking: the journal moved\nALTER TABLE events RENAME TO journal",
 	}))
 
-	_, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Migrate: true})
+	_, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Migrate: true})
 	require.ErrorContains(t, err, "schema version 9999, which this tarsy does not know and cannot work with")
 	require.ErrorContains(t, err, "use a newer tarsy")
 }
@@ -213,21 +214,21 @@ func TestDeferredSessionWaitsForItsTimeOrRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	claim := f.hold(t, db)
-	require.NoError(t, db.Defer(t.Context(), claim.Lease, f.clock.Now().Add(lease)))
-	require.Empty(t, f.claim(t, db, serverB, 1))
+	claim := f.Hold(t, db)
+	require.NoError(t, db.Defer(t.Context(), claim.Lease, f.Clock.Now().Add(storetest.Lease)))
+	require.Empty(t, f.Claim(t, db, storetest.ServerB, 1))
 
-	f.clock.Advance(lease)
-	claims := f.claim(t, db, serverB, 1)
+	f.Clock.Advance(storetest.Lease)
+	claims := f.Claim(t, db, storetest.ServerB, 1)
 	require.Len(t, claims, 1)
 
-	require.NoError(t, db.Defer(t.Context(), claims[0].Lease, f.clock.Now().Add(lease)))
-	ok, err := db.AddCancel(t.Context(), newRequest(claim.SessionID, "cancel", f.clock.Now()))
+	require.NoError(t, db.Defer(t.Context(), claims[0].Lease, f.Clock.Now().Add(storetest.Lease)))
+	ok, err := db.AddCancel(t.Context(), storetest.NewRequest(claim.SessionID, "cancel", f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Len(t, f.claim(t, db, serverB, 1), 1, "whoever requests something does not wait")
+	require.Len(t, f.Claim(t, db, storetest.ServerB, 1), 1, "whoever requests something does not wait")
 }
 
 // A server that locks tables in another order than a migration waits for it while it waits for the server.

@@ -60,6 +60,6 @@ func TestMigrationWithoutChecksumIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	f.exec(t, `UPDATE schema_additions SET name = split_part(name, ' ', 1)`)
-	require.NoError(t, postgres.Migrate(t.Context(), f.url))
+	f.Exec(t, `UPDATE schema_additions SET name = split_part(name, ' ', 1)`)
+	require.NoError(t, postgres.Migrate(t.Context(), f.URL))
 }

@@ -14,7 +14,9 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -110,7 +112,7 @@ func TestRestartWithNothingToApplyTakesNoLock(t *testing.T) {
 
 	f := newFixture(t)
 
-	conn, err := f.admin.Acquire(t.Context())
+	conn, err := f.Admin.Acquire(t.Context())
 	require.NoError(t, err)
 
 	defer conn.Release()
@@ -118,10 +120,10 @@ func TestRestartWithNothingToApplyTakesNoLock(t *testing.T) {
 	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, postgres.MigrateLock)
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 	defer cancel()
 
-	require.NoError(t, postgres.Migrate(ctx, f.url))
+	require.NoError(t, postgres.Migrate(ctx, f.URL))
 
 	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, postgres.MigrateLock)
 	require.NoError(t, err)
@@ -131,48 +133,48 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	f.exec(t, `INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`)
+	f.Exec(t, `INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`)
 
-	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "schema version 9999")
+	require.ErrorContains(t, postgres.Migrate(t.Context(), f.URL), "schema version 9999")
 }
 
 func TestNewerRiverIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	f.exec(t, `INSERT INTO river_migration (line, version) VALUES ('main', 9999)`)
+	f.Exec(t, `INSERT INTO river_migration (line, version) VALUES ('main', 9999)`)
 
-	require.ErrorContains(t, postgres.Migrate(t.Context(), f.url), "version 9999 of River's schema")
+	require.ErrorContains(t, postgres.Migrate(t.Context(), f.URL), "version 9999 of River's schema")
 }
 
 func TestSchemaRefusesInvalidStates(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	stage := newStage(claim.SessionID, 1, epoch())
-	execution := newExecution(stage, 1, epoch())
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	stage := storetest.NewStage(claim.SessionID, 1, storetest.Epoch())
+	execution := storetest.NewExecution(stage, 1, storetest.Epoch())
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
-		Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())},
-		Messages: []tarsy.Message{newMessage(execution, 1, "text", epoch())},
+		Timeline: []tarsy.TimelineEvent{storetest.NewTimelineEvent(claim.SessionID, 1, storetest.Epoch())},
+		Messages: []tarsy.Message{storetest.NewMessage(execution, 1, "text", storetest.Epoch())},
 		LLMInteractions: []tarsy.LLMInteraction{{
-			ID: ident.New(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration, CreatedAt: epoch(),
+			ID: ident.New(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration, CreatedAt: storetest.Epoch(),
 		}},
 		MCPInteractions: []tarsy.MCPInteraction{{
 			ID: ident.New(), SessionID: claim.SessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: ident.New(),
-			ToolCallID: "call", Status: tarsy.CallStarted, CreatedAt: epoch(),
+			ToolCallID: "call", Status: tarsy.CallStarted, CreatedAt: storetest.Epoch(),
 		}},
-		Events: newEvents("event", 1),
+		Events: storetest.NewEvents("event", 1),
 	})
 	require.NoError(t, err)
 
-	ok, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, epoch()))
+	ok, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(claim.SessionID, tarsy.RequestCancel, storetest.Epoch()))
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.NoError(t, db.CreateKey(t.Context(), newKey("name", tarsy.ScopeRead), []byte("hash")))
+	require.NoError(t, account.New(db).CreateKey(t.Context(), storetest.NewKey("name", tarsy.ScopeRead), []byte("hash")))
 
 	for _, change := range []string{
 		`UPDATE sessions SET status = 'paused'`,
@@ -204,7 +206,7 @@ func TestSchemaRefusesInvalidStates(t *testing.T) {
 		`UPDATE api_keys SET scopes = '{root}'`,
 		`UPDATE api_keys SET scopes = '{}'`,
 	} {
-		_, err := f.admin.Exec(t.Context(), change)
+		_, err := f.Admin.Exec(t.Context(), change)
 
 		var refusal *pgconn.PgError
 

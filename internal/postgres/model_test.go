@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -36,7 +37,7 @@ type modelSession struct {
 }
 
 func newModel(limit int) *model {
-	return &model{now: epoch(), limit: limit, sessions: map[string]*modelSession{}}
+	return &model{now: storetest.Epoch(), limit: limit, sessions: map[string]*modelSession{}}
 }
 
 // ids returns the sessions in a fixed order.

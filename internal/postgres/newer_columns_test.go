@@ -10,6 +10,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -17,7 +19,7 @@ import (
 func (f *fixture) addColumns(t *testing.T) []string {
 	t.Helper()
 
-	rows, err := f.admin.Query(t.Context(), `SELECT tablename FROM pg_tables
+	rows, err := f.Admin.Query(t.Context(), `SELECT tablename FROM pg_tables
 WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' AND tablename NOT LIKE 'schema%' ORDER BY tablename`)
 	require.NoError(t, err)
 
@@ -25,7 +27,7 @@ WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' AND tablename NOT LI
 	require.NoError(t, err)
 
 	for _, table := range tables {
-		f.exec(t, "ALTER TABLE "+table+" ADD COLUMN newer_kind text NOT NULL DEFAULT 'plain', ADD COLUMN newer_note jsonb")
+		f.Exec(t, "ALTER TABLE "+table+" ADD COLUMN newer_kind text NOT NULL DEFAULT 'plain', ADD COLUMN newer_note jsonb")
 	}
 
 	return tables
@@ -35,13 +37,13 @@ WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' AND tablename NOT LI
 func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 
-	claim := f.hold(t, db, newEvents("created", 1)...)
-	id, now := claim.SessionID, f.clock.Now()
+	claim := f.Hold(t, db, storetest.NewEvents("created", 1)...)
+	id, now := claim.SessionID, f.Clock.Now()
 
-	stage := newStage(id, 1, now)
-	execution := newExecution(stage, 1, now)
-	event := newTimelineEvent(id, 1, now)
-	message := newMessage(execution, 1, "«text»", now)
+	stage := storetest.NewStage(id, 1, now)
+	execution := storetest.NewExecution(stage, 1, now)
+	event := storetest.NewTimelineEvent(id, 1, now)
+	message := storetest.NewMessage(execution, 1, "«text»", now)
 	call := tarsy.LLMInteraction{
 		ID: ident.New(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, InteractionType: tarsy.InteractionIteration,
 		MessageCount: 1, LLMResponse: json.RawMessage(`{"text":"hello"}`), Usage: tarsy.Usage{InputTokens: 3}, CreatedAt: now,
@@ -53,19 +55,19 @@ func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	first := progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event},
 		Messages: []tarsy.Message{message}, LLMInteractions: []tarsy.LLMInteraction{call}, MCPInteractions: []tarsy.MCPInteraction{tool},
-		Events: newEvents("first", 2),
+		Events: storetest.NewEvents("first", 2),
 	}
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), first)
 	require.NoError(t, err)
 
-	_, err = db.Renew(t.Context(), []postgres.Lease{claim.Lease}, now.Add(lease))
+	_, err = db.Renew(t.Context(), []postgres.Lease{claim.Lease}, now.Add(storetest.Lease))
 	require.NoError(t, err)
 
 	// Another server takes over, and changes every row that a step can change.
 	require.NoError(t, db.HandOver(t.Context(), claim.Lease))
 
-	claims := f.claim(t, db, serverB, 1)
+	claims := f.Claim(t, db, storetest.ServerB, 1)
 	require.Len(t, claims, 1)
 	claim = claims[0]
 
@@ -76,7 +78,7 @@ func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	require.NoError(t, err)
 
 	want.LLMInteractions[0].LLMResponse = nil // not loaded
-	requireSame(t, want, *loaded)
+	storetest.RequireSame(t, want, *loaded)
 
 	session := claim.State.Session
 	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, &now, "it was the disk"
@@ -86,22 +88,22 @@ func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	tool.Status, tool.ToolResult, tool.CompletedAt = tarsy.CallCompleted, "result", &now
 
 	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
-		Session: &session, Stages: []tarsy.Stage{ended(stage, now)}, Executions: []tarsy.Execution{execution},
+		Session: &session, Stages: []tarsy.Stage{storetest.Ended(stage, now)}, Executions: []tarsy.Execution{execution},
 		Timeline: []tarsy.TimelineEvent{event}, Messages: []tarsy.Message{message}, MCPInteractions: []tarsy.MCPInteraction{tool},
-		Events: newEvents("second", 1), Release: true,
+		Events: storetest.NewEvents("second", 1), Release: true,
 	})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 
 	// A question, its answer, and a request to cancel the answer.
-	f.question(t, db, id)
+	f.Question(t, db, id)
 
-	asked := f.claimAsked(t, db, serverA, 1)
+	asked := f.ClaimAsked(t, db, storetest.ServerA, 1)
 	require.Len(t, asked, 1)
 
-	answer := f.begin(t, db, asked[0])
+	answer := f.Begin(t, db, asked[0])
 
-	ok, err := db.AddCancel(t.Context(), newRequest(id, tarsy.RequestCancel, now))
+	ok, err := db.AddCancel(t.Context(), storetest.NewRequest(id, tarsy.RequestCancel, now))
 	require.NoError(t, err)
 	require.True(t, ok)
 
@@ -110,7 +112,7 @@ func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	require.Len(t, open, 1)
 
 	_, err = db.Hold(asked[0].Lease).Commit(t.Context(), progress.Step{
-		Stages: []tarsy.Stage{ended(answer, now)}, Answered: []tarsy.Request{closed(open[0], now)}, Release: true,
+		Stages: []tarsy.Stage{storetest.Ended(answer, now)}, Answered: []tarsy.Request{storetest.Closed(open[0], now)}, Release: true,
 	})
 	require.NoError(t, err)
 
@@ -139,7 +141,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	require.NotEmpty(t, items)
 
 	for _, preview := range []int{0, 3} {
-		timeline, _ := wholeTimeline(t, db, id, preview)
+		timeline, _ := storetest.WholeTimeline(t, db, id, preview)
 		require.Len(t, timeline, 1)
 		require.Equal(t, preview > 0, timeline[0].Truncated)
 		require.Equal(t, len("all of it"), timeline[0].ContentLength)
@@ -149,7 +151,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	require.NoError(t, err)
 	require.Equal(t, "all of it", one.Content)
 
-	trace := wholeTrace(t, db, id)
+	trace := storetest.WholeTrace(t, db, id)
 	require.Len(t, trace.Stages[0].Executions[0].LLMInteractions, 1)
 	require.Len(t, trace.Stages[0].Executions[0].MCPInteractions, 1)
 
@@ -165,10 +167,10 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	require.NoError(t, err)
 	require.Len(t, export.Timeline, 1)
 
-	_, err = db.UsageSummary(t.Context(), epoch().Add(-lease), epoch().Add(lease))
+	_, err = db.UsageSummary(t.Context(), storetest.Epoch().Add(-storetest.Lease), storetest.Epoch().Add(storetest.Lease))
 	require.NoError(t, err)
 
-	require.Equal(t, []string{"created.1", "first.1", "first.2", "second.1"}, f.journal(t, id))
+	require.Equal(t, []string{"created.1", "first.1", "first.2", "second.1"}, f.Journal(t, id))
 
 	for record, err := range db.Journal(id).Backward(t.Context(), 0) {
 		require.NoError(t, err)
@@ -181,7 +183,7 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	open := f.server(t)
+	open := f.Server(t)
 	f.runFullLifecycle(t, open)
 
 	tables := f.addColumns(t)
@@ -192,24 +194,24 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 			continue // takes no updates, not even of a newer release
 		}
 
-		f.exec(t, "UPDATE "+table+` SET newer_kind = 'special', newer_note = '{"n": 1}'`)
+		f.Exec(t, "UPDATE "+table+` SET newer_kind = 'special', newer_note = '{"n": 1}'`)
 	}
 
-	for _, db := range []*postgres.DB{open, f.server(t)} {
+	for _, db := range []*postgres.DB{open, f.Server(t)} {
 		id := f.runFullLifecycle(t, db)
 
 		for _, table := range []string{"stages", "executions", "timeline_events", "messages", "llm_interactions", "mcp_interactions", "events", "chats", "chat_user_messages", "requests"} {
-			require.Positive(t, value[int](t, f, "SELECT count(*) FROM "+table+" WHERE session_id = $1 AND newer_kind = 'plain' AND newer_note IS NULL", id),
+			require.Positive(t, storetest.Value[int](t, f.Admin, "SELECT count(*) FROM "+table+" WHERE session_id = $1 AND newer_kind = 'plain' AND newer_note IS NULL", id),
 				"new rows of %s take the defaults", table)
 		}
 	}
 
-	key := newKey("name", tarsy.ScopeRead)
-	require.NoError(t, open.CreateKey(t.Context(), key, []byte("hash")))
-	_, err := open.KeyByHash(t.Context(), []byte("hash"))
+	key := storetest.NewKey("name", tarsy.ScopeRead)
+	require.NoError(t, account.New(open).CreateKey(t.Context(), key, []byte("hash")))
+	_, err := account.New(open).KeyByHash(t.Context(), []byte("hash"))
 	require.NoError(t, err)
-	require.NoError(t, open.CreateBrowserSession(t.Context(), []byte("cookie"), key.ID, "csrf", epoch(), epoch().Add(lease), 0))
-	_, err = open.BrowserSession(t.Context(), []byte("cookie"), epoch())
+	require.NoError(t, account.New(open).CreateBrowserSession(t.Context(), []byte("cookie"), key.ID, "csrf", storetest.Epoch(), storetest.Epoch().Add(storetest.Lease), 0))
+	_, err = account.New(open).BrowserSession(t.Context(), []byte("cookie"), storetest.Epoch())
 	require.NoError(t, err)
 }
 
@@ -218,25 +220,25 @@ func TestChangedRowsKeepNewerColumns(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	f.addColumns(t)
 
-	claim := f.hold(t, db)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
-	stage := newStage(claim.SessionID, 1, epoch())
+	stage := storetest.NewStage(claim.SessionID, 1, storetest.Epoch())
 
 	_, err := holder.Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{stage}})
 	require.NoError(t, err)
 
-	f.exec(t, `UPDATE sessions SET newer_kind = 'special'`)
-	f.exec(t, `UPDATE stages SET newer_kind = 'special'`)
+	f.Exec(t, `UPDATE sessions SET newer_kind = 'special'`)
+	f.Exec(t, `UPDATE stages SET newer_kind = 'special'`)
 
 	session := claim.State.Session
 	session.Status = tarsy.SessionInProgress
 
-	_, err = holder.Commit(t.Context(), progress.Step{Session: &session, Stages: []tarsy.Stage{ended(stage, epoch())}})
+	_, err = holder.Commit(t.Context(), progress.Step{Session: &session, Stages: []tarsy.Stage{storetest.Ended(stage, storetest.Epoch())}})
 	require.NoError(t, err)
 
-	require.Equal(t, "in_progress special", value[string](t, f, `SELECT status || ' ' || newer_kind FROM sessions`))
-	require.Equal(t, "completed special", value[string](t, f, `SELECT status || ' ' || newer_kind FROM stages`))
+	require.Equal(t, "in_progress special", storetest.Value[string](t, f.Admin, `SELECT status || ' ' || newer_kind FROM sessions`))
+	require.Equal(t, "completed special", storetest.Value[string](t, f.Admin, `SELECT status || ' ' || newer_kind FROM stages`))
 }

@@ -316,7 +316,7 @@ func (s *Signals) pollOnce(ctx context.Context) {
 		return
 	}
 
-	heads, err := collect[head](ctx, s.pool, "SELECT id, last_seq FROM sessions WHERE id = ANY($1)", ids)
+	heads, err := Collect[head](ctx, s.pool, "SELECT id, last_seq FROM sessions WHERE id = ANY($1)", ids)
 	if ctx.Err() != nil {
 		return
 	}

@@ -19,11 +19,11 @@ func TestSenderAndFillerReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 
 	f := newFixture(t)
 	// It is not started: it works only when the test calls it.
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
-	restore := pgtest.Interrupt(t, f.url)
+	restore := pgtest.Interrupt(t, f.URL)
 
 	for range 3 {
 		db.Notify(t.Context())

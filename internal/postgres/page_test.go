@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -35,17 +36,17 @@ func TestTimelinePagesFormTheTimeline(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
 	var step progress.Step
 	for i := range 10 {
-		step.Timeline = append(step.Timeline, newTimelineEvent(claim.SessionID, int64(i+1), epoch()))
+		step.Timeline = append(step.Timeline, storetest.NewTimelineEvent(claim.SessionID, int64(i+1), storetest.Epoch()))
 	}
 
 	commit(t, db, claim, step)
 
-	whole, _ := wholeTimeline(t, db, claim.SessionID, 0)
+	whole, _ := storetest.WholeTimeline(t, db, claim.SessionID, 0)
 	require.Len(t, whole, 10)
 
 	for limit, want := range map[int][]int{1: {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 4: {4, 4, 2}, 5: {5, 5}, 10: {10}, 11: {10}} {
@@ -71,14 +72,14 @@ func TestTimelinePageWithLargeContentsIsShorter(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	large := strings.Repeat("x", 3<<20)
 
 	var step progress.Step
 
 	for i := range 5 {
-		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event := storetest.NewTimelineEvent(claim.SessionID, int64(i+1), storetest.Epoch())
 		event.Content = large
 		step.Timeline = append(step.Timeline, event)
 	}
@@ -96,24 +97,24 @@ func TestTracePagesFormTheTrace(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	stage := newStage(claim.SessionID, 1, epoch())
-	first, second := newExecution(stage, 1, epoch()), newExecution(stage, 2, epoch())
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	stage := storetest.NewStage(claim.SessionID, 1, storetest.Epoch())
+	first, second := storetest.NewExecution(stage, 1, storetest.Epoch()), storetest.NewExecution(stage, 2, storetest.Epoch())
 	used := tarsy.Usage{InputTokens: 10, OutputTokens: 1, TotalTokens: 11}
 	step := progress.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{first, second}}
 
 	// Several interactions share a time, so that the id decides.
 	for minute := range 4 {
 		step.LLMInteractions = append(step.LLMInteractions,
-			newLLMInteraction(claim.SessionID, &first, used, minute), newLLMInteraction(claim.SessionID, &second, used, minute))
-		step.MCPInteractions = append(step.MCPInteractions, newMCPInteraction(first, "call-"+time.Duration(minute).String(), minute))
+			storetest.NewLLMInteraction(claim.SessionID, &first, used, minute), storetest.NewLLMInteraction(claim.SessionID, &second, used, minute))
+		step.MCPInteractions = append(step.MCPInteractions, storetest.NewMCPInteraction(first, "call-"+time.Duration(minute).String(), minute))
 	}
 
-	step.LLMInteractions = append(step.LLMInteractions, newLLMInteraction(claim.SessionID, nil, used, 9))
+	step.LLMInteractions = append(step.LLMInteractions, storetest.NewLLMInteraction(claim.SessionID, nil, used, 9))
 	commit(t, db, claim, step)
 
-	whole := wholeTrace(t, db, claim.SessionID)
+	whole := storetest.WholeTrace(t, db, claim.SessionID)
 	require.Equal(t, 9*11, whole.Usage.TotalTokens)
 
 	for _, limit := range []int{1, 2, 5, 12, 13, 14} {
@@ -144,7 +145,7 @@ func TestTracePagesFormTheTrace(t *testing.T) {
 			query.After = page.Next
 		}
 
-		requireSame(t, whole, got)
+		storetest.RequireSame(t, whole, got)
 	}
 }
 

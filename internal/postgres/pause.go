@@ -16,19 +16,19 @@ import (
 const intakeLock = 0x7461727379_04
 
 var (
-	pauseColumns = columnsOf[tarsy.Pause]()
+	pauseColumns = ColumnsOf[tarsy.Pause]()
 
 	// pauseSQL starts a pause, or changes the active one.
 	pauseSQL = `
-INSERT INTO pauses AS p (` + pauseColumns.list() + `) VALUES (@kind, @reason, @author, @now, @ends)
+INSERT INTO pauses AS p (` + pauseColumns.List() + `) VALUES (@kind, @reason, @author, @now, @ends)
 ON CONFLICT (kind) DO UPDATE SET reason = excluded.reason, author = excluded.author, ends_at = excluded.ends_at,
     paused_at = CASE WHEN p.ends_at <= excluded.paused_at THEN excluded.paused_at ELSE p.paused_at END
-RETURNING ` + pauseColumns.of("p")
+RETURNING ` + pauseColumns.Of("p")
 )
 
 // pausedSQL selects the pause of a kind that is active at a time, given as a parameter.
 func pausedSQL(kind tarsy.PauseKind, now string) string {
-	return `SELECT ` + pauseColumns.list() + ` FROM pauses WHERE kind = '` + string(kind) + `' AND (ends_at IS NULL OR ends_at > ` + now + `)`
+	return `SELECT ` + pauseColumns.List() + ` FROM pauses WHERE kind = '` + string(kind) + `' AND (ends_at IS NULL OR ends_at > ` + now + `)`
 }
 
 // queueIntakeLock keeps a pause of intake from being acknowledged until the transaction of a batch ends. Statements after it see
@@ -44,7 +44,7 @@ func QueueIntakeCheck(batch *pgx.Batch, now time.Time) (refused func() error) {
 	var paused []tarsy.Pause
 
 	queueIntakeLock(batch)
-	queueRows(batch, &paused, pausedSQL(tarsy.PauseIntake, "$1"), now)
+	QueueRows(batch, &paused, pausedSQL(tarsy.PauseIntake, "$1"), now)
 
 	return func() error { return intakePaused(paused, now) }
 }
@@ -118,7 +118,7 @@ func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
 
 // Resume ends a pause, and reports whether one was active. It signals servers that there may be work.
 func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
-	removed, err := decided[tarsy.Pause](ctx, db, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.list(), string(kind))
+	removed, err := Decide[tarsy.Pause](ctx, db.front, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.List(), string(kind))
 	if err != nil {
 		return false, fmt.Errorf("resume %s: %w", kind, err)
 	}
@@ -133,8 +133,8 @@ func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
 
 // Pauses returns the active pauses.
 func (db *DB) Pauses(ctx context.Context) ([]tarsy.Pause, error) {
-	pauses, err := collect[tarsy.Pause](ctx, db.front,
-		`SELECT `+pauseColumns.list()+` FROM pauses WHERE ends_at IS NULL OR ends_at > $1 ORDER BY kind DESC`, db.clock.Now())
+	pauses, err := Collect[tarsy.Pause](ctx, db.front,
+		`SELECT `+pauseColumns.List()+` FROM pauses WHERE ends_at IS NULL OR ends_at > $1 ORDER BY kind DESC`, db.clock.Now())
 	if err != nil {
 		return nil, fmt.Errorf("read pauses: %w", err)
 	}

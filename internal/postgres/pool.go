@@ -150,3 +150,19 @@ func IsReadTimeout(err error) bool {
 
 	return ok && pgErr.Code == queryCanceled
 }
+
+// Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its completion can be
+// one transaction.
+func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }
+
+// Notes is the pool of notes and their journal: see internal/note/store.
+func (db *DB) Notes() *pgxpool.Pool { return db.notes }
+
+// Alerts is the pool of deliveries of alerts: see internal/triage/store.
+func (db *DB) Alerts() *pgxpool.Pool { return db.alerts }
+
+// Readers is the pool of queries that a person waits for and that may be slow.
+func (db *DB) Readers() *pgxpool.Pool { return db.readers }
+
+// Front is the pool of short statements that callers wait for: key checks, decisions, announcements.
+func (db *DB) Front() *pgxpool.Pool { return db.front }

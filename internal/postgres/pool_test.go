@@ -12,6 +12,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -19,7 +21,7 @@ func TestPlannerSettingsApplyToWorkAndTimeoutToReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, ReadTimeout: 7 * time.Second})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, ReadTimeout: 7 * time.Second})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
@@ -52,7 +54,7 @@ func TestStartupMessageHasOnlyParametersPgBouncerTracks(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	db := f.serverAt(t, address)
+	db := f.ServerAt(t, address)
 
 	for _, pool := range db.Pools() {
 		require.NoError(t, pool.Ping(t.Context()))
@@ -61,7 +63,7 @@ func TestStartupMessageHasOnlyParametersPgBouncerTracks(t *testing.T) {
 	// Every pool has connected, and so has the listener.
 	connections := len(db.Pools()) + 1
 
-	f.awaitf(t, func() bool { return len(proxy.startupMessages()) >= connections }, "%d connections", connections)
+	f.Awaitf(t, func() bool { return len(proxy.startupMessages()) >= connections }, "%d connections", connections)
 
 	for _, parameters := range proxy.startupMessages() {
 		require.ElementsMatch(t, []string{"user", "database", "application_name", "timezone"}, parameters)
@@ -72,13 +74,13 @@ func TestSlowReadEndsAtItsTimeLimit(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, ReadTimeout: time.Second})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, ReadTimeout: time.Second})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
 
-	session := f.create(t, db)
-	unlock := f.lockAll(t, "stages")
+	session := f.Create(t, db)
+	unlock := f.LockAll(t, "stages")
 
 	_, err = db.SessionDetail(t.Context(), session.ID)
 	require.True(t, postgres.IsReadTimeout(err), "%v", err)
@@ -96,9 +98,9 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	waiting, asked, gone := f.hold(t, db), f.finished(t, db, tarsy.SessionCompleted), f.finished(t, db, tarsy.SessionFailed)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	db := f.Server(t)
+	waiting, asked, gone := f.Hold(t, db), f.Finished(t, db, tarsy.SessionCompleted), f.Finished(t, db, tarsy.SessionFailed)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 
 	defer cancel()
 
@@ -113,23 +115,23 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"ping": func() error { return db.Ping(ctx) },
 		"key check": func() error {
-			_, err := db.KeyByHash(ctx, []byte("hash"))
+			_, err := account.New(db).KeyByHash(ctx, []byte("hash"))
 
 			return err
 		},
 		"browser session": func() error {
-			_, err := db.BrowserSession(ctx, []byte("hash"), f.clock.Now())
+			_, err := account.New(db).BrowserSession(ctx, []byte("hash"), f.Clock.Now())
 
 			return err
 		},
-		"intake": func() error { return db.CreateSession(ctx, newSession(f.clock.Now()), postgres.Terms{}) },
+		"intake": func() error { return db.CreateSession(ctx, storetest.NewSession(f.Clock.Now()), postgres.Terms{}) },
 		"queue": func() error {
 			_, err := db.Queue(ctx)
 
 			return err
 		},
 		"budget": func() error {
-			_, err := db.SpentSince(ctx, epoch())
+			_, err := db.SpentSince(ctx, storetest.Epoch())
 
 			return err
 		},
@@ -139,12 +141,12 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 			return err
 		},
 		"question": func() error {
-			_, _, err := db.AddQuestion(ctx, newRequest(asked.ID, tarsy.RequestChat, f.clock.Now()), newQuestion())
+			_, _, err := db.AddQuestion(ctx, storetest.NewRequest(asked.ID, tarsy.RequestChat, f.Clock.Now()), storetest.NewQuestion())
 
 			return err
 		},
 		"cancel": func() error {
-			_, err := db.AddCancel(ctx, newRequest(waiting.SessionID, tarsy.RequestCancel, f.clock.Now()))
+			_, err := db.AddCancel(ctx, storetest.NewRequest(waiting.SessionID, tarsy.RequestCancel, f.Clock.Now()))
 
 			return err
 		},
@@ -154,17 +156,17 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 			return err
 		},
 		"claim": func() error {
-			_, err := db.Claim(ctx, postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+			_, err := db.Claim(ctx, postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease})
 
 			return err
 		},
 		"commit": func() error {
-			_, err := db.Hold(waiting.Lease).Commit(ctx, progress.Step{Events: newEvents("event", 1)})
+			_, err := db.Hold(waiting.Lease).Commit(ctx, progress.Step{Events: storetest.NewEvents("event", 1)})
 
 			return err
 		},
 		"retention": func() error {
-			_, err := db.TrimJournals(ctx, f.clock.Now(), postgres.Batch{Sessions: 1, Events: 1}, nothing)
+			_, err := db.TrimJournals(ctx, f.Clock.Now(), postgres.Batch{Sessions: 1, Events: 1}, nothing)
 
 			return err
 		},

@@ -18,6 +18,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -28,9 +29,9 @@ func TestPgBouncerSharingBackendsIsRefusedAtStartup(t *testing.T) {
 
 	for _, mode := range []string{"transaction", "statement"} {
 		began := time.Now()
-		_, err := postgres.Open(t.Context(), postgres.Config{URL: f.bouncer(t, mode), Migrate: true, Wait: patience})
+		_, err := postgres.Open(t.Context(), postgres.Config{URL: f.bouncer(t, mode), Migrate: true, Wait: storetest.Patience})
 		require.ErrorContains(t, err, "set pool_mode = session for this database, or use an address that leads to PostgreSQL itself", mode)
-		require.Less(t, time.Since(began), patience, "nobody waits for what only a person can fix")
+		require.Less(t, time.Since(began), storetest.Patience, "nobody waits for what only a person can fix")
 	}
 }
 
@@ -38,18 +39,18 @@ func TestPgBouncerInSessionModeRunsSessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.serverAt(t, f.bouncer(t, "session"))
+	db := f.ServerAt(t, f.bouncer(t, "session"))
 
 	for range 3 {
-		session := f.finished(t, db, tarsy.SessionCompleted)
+		session := f.Finished(t, db, tarsy.SessionCompleted)
 
 		detail, err := db.SessionDetail(t.Context(), session.ID)
 		require.NoError(t, err)
 		require.Equal(t, tarsy.SessionCompleted, detail.Status)
 	}
 
-	claim := f.hold(t, db)
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("step", 2)})
+	claim := f.Hold(t, db)
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("step", 2)})
 	require.NoError(t, err)
 }
 
@@ -107,7 +108,7 @@ default_pool_size = 30
 		_ = command.Wait()
 	})
 
-	f.awaitf(t, func() bool {
+	f.Awaitf(t, func() bool {
 		conn, err := net.Dial("tcp", address.String())
 		if err == nil {
 			_ = conn.Close()

@@ -129,7 +129,7 @@ func (p *proxy) refusals() int {
 func newProxy(t *testing.T, f *fixture) (*proxy, string) {
 	t.Helper()
 
-	config, err := pgx.ParseConfig(f.url)
+	config, err := pgx.ParseConfig(f.URL)
 	require.NoError(t, err)
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

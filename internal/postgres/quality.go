@@ -96,11 +96,11 @@ func (db *DB) Quality(ctx context.Context, from, to time.Time, by tarsy.QualityB
 	quality := tarsy.Quality{From: from, To: to, By: by, Rows: []tarsy.QualityRow{}, Days: []tarsy.QualityRow{}}
 	period := pgx.NamedArgs{"from": from, "to": to}
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
-		queueRows(&batch, &quality.Days, qualityDaysSQL, period)
-		queueRows(&batch, &quality.Rows, qualityRowsSQL(by), period)
+		QueueRows(&batch, &quality.Days, qualityDaysSQL, period)
+		QueueRows(&batch, &quality.Rows, qualityRowsSQL(by), period)
 
 		return tx.SendBatch(ctx, &batch).Close()
 	})

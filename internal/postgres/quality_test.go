@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -42,14 +43,14 @@ func TestQualityAgreesWithRows(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	rapid.Check(t, func(rt *rapid.T) {
-		f.exec(rt, `DELETE FROM sessions`)
-		f.exec(rt, `DELETE FROM session_alerts`)
+		f.Exec(rt, `DELETE FROM sessions`)
+		f.Exec(rt, `DELETE FROM session_alerts`)
 
 		run := &qualityRun{fixture: f, db: db}
-		begin := f.clock.Now()
+		begin := f.Clock.Now()
 
 		run.complete(rt)
 		rt.Repeat(map[string]func(*rapid.T){
@@ -60,7 +61,7 @@ func TestQualityAgreesWithRows(t *testing.T) {
 			"ask":      run.chat,
 			"storm":    run.storm,
 			"delete":   run.remove,
-			"time":     func(rt *rapid.T) { f.clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour) },
+			"time":     func(rt *rapid.T) { f.Clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour) },
 			"":         func(rt *rapid.T) { run.compare(rt, begin) },
 		})
 	})
@@ -68,28 +69,28 @@ func TestQualityAgreesWithRows(t *testing.T) {
 
 // complete takes a session to its end.
 func (r *qualityRun) complete(rt *rapid.T) {
-	one := &concluded{session: newSession(r.clock.Now()), alerts: 1, ratings: map[string]tarsy.Rating{}}
+	one := &concluded{session: storetest.NewSession(r.Clock.Now()), alerts: 1, ratings: map[string]tarsy.Rating{}}
 	one.session.ChainID = rapid.SampledFrom([]string{"chain-a", "chain-b"}).Draw(rt, "chain")
 	one.session.AlertType = rapid.SampledFrom([]string{"disk", "cpu"}).Draw(rt, "type")
 
 	claim := r.take(rt, one)
-	now := r.clock.Now()
-	stage := newStage(one.session.ID, 1, now)
+	now := r.Clock.Now()
+	stage := storetest.NewStage(one.session.ID, 1, now)
 	step := progress.Step{Release: true}
 
 	if rapid.Bool().Draw(rt, "replicas") {
 		stage.ParallelType = new(tarsy.ParallelReplica)
 		one.agents = []string{"agent"}
-		step.Executions = []tarsy.Execution{named(newExecution(stage, 1, now), "agent-1"), named(newExecution(stage, 2, now), "agent-2")}
+		step.Executions = []tarsy.Execution{named(storetest.NewExecution(stage, 1, now), "agent-1"), named(storetest.NewExecution(stage, 2, now), "agent-2")}
 	} else {
 		one.agents = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"agent", "agent-1", "other"}), 1, 3, rapid.ID).Draw(rt, "agents")
 		for n, agent := range one.agents {
-			step.Executions = append(step.Executions, named(newExecution(stage, n+1, now), agent))
+			step.Executions = append(step.Executions, named(storetest.NewExecution(stage, n+1, now), agent))
 		}
 	}
 
 	for range rapid.IntRange(0, 3).Draw(rt, "calls") {
-		call := newLLMInteraction(one.session.ID, &step.Executions[0], tarsy.Usage{CostUSD: cost().Draw(rt, "cost")}, 1)
+		call := storetest.NewLLMInteraction(one.session.ID, &step.Executions[0], tarsy.Usage{CostUSD: cost().Draw(rt, "cost")}, 1)
 		call.ModelName = rapid.SampledFrom([]string{"", "small", "large"}).Draw(rt, "model")
 		step.LLMInteractions = append(step.LLMInteractions, call)
 
@@ -102,13 +103,13 @@ func (r *qualityRun) complete(rt *rapid.T) {
 		}
 	}
 
-	r.clock.Advance(time.Duration(rapid.IntRange(0, 90_000).Draw(rt, "milliseconds")) * time.Millisecond)
+	r.Clock.Advance(time.Duration(rapid.IntRange(0, 90_000).Draw(rt, "milliseconds")) * time.Millisecond)
 
-	ends := r.clock.Now()
+	ends := r.Clock.Now()
 	session := claim.State.Session
 	session.Status, session.CompletedAt = tarsy.SessionCompleted, &ends
 	session.Outcome = rapid.SampledFrom(append(tarsy.Outcomes(), tarsy.OutcomeNone)).Draw(rt, "outcome")
-	step.Session, step.Stages = &session, []tarsy.Stage{ended(stage, ends)}
+	step.Session, step.Stages = &session, []tarsy.Stage{storetest.Ended(stage, ends)}
 
 	_, err := r.db.Hold(claim.Lease).Commit(context.Background(), step)
 	require.NoError(rt, err)
@@ -119,10 +120,10 @@ func (r *qualityRun) complete(rt *rapid.T) {
 
 // take stores a session and claims it.
 func (r *qualityRun) take(rt *rapid.T, one *concluded) postgres.Claim {
-	require.NoError(rt, r.db.CreateSession(context.Background(), one.session, postgres.Terms{}, newEvents("intake", 1)...))
+	require.NoError(rt, r.db.CreateSession(context.Background(), one.session, postgres.Terms{}, storetest.NewEvents("intake", 1)...))
 
 	claims, err := r.db.Claim(context.Background(), postgres.ClaimParams{
-		Version: 1, Has: []string{"chain:chain-a", "chain:chain-b"}, ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease,
+		Version: 1, Has: []string{"chain:chain-a", "chain:chain-b"}, ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 	})
 	require.NoError(rt, err)
 	require.Len(rt, claims, 1)
@@ -132,10 +133,10 @@ func (r *qualityRun) take(rt *rapid.T, one *concluded) postgres.Claim {
 
 // fail ends a session without a conclusion: neither it nor feedback on it counts.
 func (r *qualityRun) fail(rt *rapid.T) {
-	one := &concluded{session: newSession(r.clock.Now())}
+	one := &concluded{session: storetest.NewSession(r.Clock.Now())}
 	one.session.ChainID = "chain-a"
 	claim := r.take(rt, one)
-	now := r.clock.Now()
+	now := r.Clock.Now()
 	session := claim.State.Session
 	session.Status, session.CompletedAt = tarsy.SessionFailed, &now
 
@@ -154,7 +155,7 @@ func (r *qualityRun) rate(rt *rapid.T) {
 	one, author := r.one(rt), rapid.SampledFrom([]string{"ana", "bob", "eve"}).Draw(rt, "author")
 	rating := rapid.SampledFrom(tarsy.Ratings()).Draw(rt, "rating")
 
-	_, err := r.db.PutFeedback(context.Background(), newFeedback(one.session.ID, author, rating, r.clock.Now()))
+	_, err := r.db.PutFeedback(context.Background(), newFeedback(one.session.ID, author, rating, r.Clock.Now()))
 	if one.deleted {
 		require.Equal(rt, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
@@ -181,32 +182,32 @@ func (r *qualityRun) chat(rt *rapid.T) {
 		return
 	}
 
-	ok, err := addRequest(r.db, context.Background(), newRequest(one.session.ID, tarsy.RequestChat, r.clock.Now()))
+	ok, err := storetest.AddRequest(r.db, context.Background(), storetest.NewRequest(one.session.ID, tarsy.RequestChat, r.Clock.Now()))
 	require.NoError(rt, err)
 	require.True(rt, ok)
 
 	claims, err := r.db.Claim(context.Background(), postgres.ClaimParams{
-		Version: 1, Has: []string{"chain:chain-a", "chain:chain-b"}, ServerID: serverA, Chats: 1, MaxSessions: noLimit, Lease: lease,
+		Version: 1, Has: []string{"chain:chain-a", "chain:chain-b"}, ServerID: storetest.ServerA, Chats: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 	})
 	require.NoError(rt, err)
 	require.Len(rt, claims, 1)
 
-	stage := r.begin(rt, r.db, claims[0])
-	execution := named(newExecution(stage, 1, r.clock.Now()), "chat-agent")
+	stage := r.Begin(rt, r.db, claims[0])
+	execution := named(storetest.NewExecution(stage, 1, r.Clock.Now()), "chat-agent")
 	_, err = r.db.Hold(claims[0].Lease).Commit(context.Background(), progress.Step{
-		Stages: []tarsy.Stage{ended(stage, r.clock.Now())}, Executions: []tarsy.Execution{execution},
-		LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(one.session.ID, &execution, tarsy.Usage{CostUSD: 5}, 1)}, Release: true,
+		Stages: []tarsy.Stage{storetest.Ended(stage, r.Clock.Now())}, Executions: []tarsy.Execution{execution},
+		LLMInteractions: []tarsy.LLMInteraction{storetest.NewLLMInteraction(one.session.ID, &execution, tarsy.Usage{CostUSD: 5}, 1)}, Release: true,
 	})
 	require.NoError(rt, err)
 
 	if rapid.Bool().Draw(rt, "measured again") {
-		r.exec(rt, `SELECT record_quality(ARRAY[$1::uuid])`, one.session.ID)
+		r.Exec(rt, `SELECT record_quality(ARRAY[$1::uuid])`, one.session.ID)
 	}
 }
 
 func (r *qualityRun) storm(rt *rapid.T) {
 	one, members := r.one(rt), rapid.IntRange(0, 9).Draw(rt, "members")
-	r.exec(rt, `INSERT INTO session_alerts (session_id, fingerprint, group_key, last_at, storm, members) VALUES ($1, '', '', now(), true, $2)
+	r.Exec(rt, `INSERT INTO session_alerts (session_id, fingerprint, group_key, last_at, storm, members) VALUES ($1, '', '', now(), true, $2)
 ON CONFLICT (session_id) DO UPDATE SET members = excluded.members`, one.session.ID, members)
 
 	one.alerts = max(1, members)
@@ -415,11 +416,11 @@ func TestSessionsOfEarlierReleasesAreMeasured(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.finishedWithAllRows(t, db)
 
 	whole := func(by tarsy.QualityBy) tarsy.Quality {
-		quality, err := db.Quality(t.Context(), f.clock.Now().Add(-time.Hour), f.clock.Now().Add(time.Hour), by)
+		quality, err := db.Quality(t.Context(), f.Clock.Now().Add(-time.Hour), f.Clock.Now().Add(time.Hour), by)
 		require.NoError(t, err)
 
 		return quality
@@ -428,12 +429,12 @@ func TestSessionsOfEarlierReleasesAreMeasured(t *testing.T) {
 	require.Len(t, want.Rows, 1)
 
 	// The state that the migration leaves.
-	f.exec(t, `UPDATE session_quality SET agents = NULL, models = NULL, cost_usd = NULL WHERE session_id = $1`, id)
+	f.Exec(t, `UPDATE session_quality SET agents = NULL, models = NULL, cost_usd = NULL WHERE session_id = $1`, id)
 	require.Equal(t, 1, whole(tarsy.QualityByChain).Total.Sessions)
 	require.Empty(t, whole(tarsy.QualityByAgent).Rows)
 
 	require.NoError(t, db.Measure(t.Context()))
 	require.Equal(t, want, whole(tarsy.QualityByAgent))
 	require.Equal(t, "gemini", whole(tarsy.QualityByModel).Rows[0].Key)
-	require.Equal(t, 0, value[int](t, f, `SELECT count(*) FROM session_quality WHERE agents IS NULL`), fmt.Sprint(id))
+	require.Equal(t, 0, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM session_quality WHERE agents IS NULL`), fmt.Sprint(id))
 }

@@ -158,7 +158,7 @@ UPDATE sessions s SET fence = s.fence + 1, pod_id = @server, lease_until = @unti
     lease_counted = s.id = ANY (ARRAY (SELECT id FROM waiting)) OR s.lease_counted AND s.id = ANY (ARRAY (SELECT id FROM expired)),
     interruptions = ` + interruptionsSQL + `
 WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
-RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.of("s")
+RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.Of("s")
 }
 
 // interruptionsSQL adds a takeover to the interruptions of a session: a server that stops cleanly leaves no lease behind. A lost

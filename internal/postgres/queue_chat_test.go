@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -19,13 +20,13 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	session := f.finished(t, db, tarsy.SessionCompleted)
-	f.hold(t, db) // fills the limit
-	f.create(t, db)
-	f.question(t, db, session.ID)
+	db := f.Server(t)
+	session := f.Finished(t, db, tarsy.SessionCompleted)
+	f.Hold(t, db) // fills the limit
+	f.Create(t, db)
+	f.Question(t, db, session.ID)
 
-	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: storetest.Lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{session.ID}, sessionIDs(claims))
@@ -33,7 +34,7 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	require.Len(t, claims[0].State.Requests, 1)
 
 	// It does not count: with room for one more session, one more is claimed.
-	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
+	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 5, MaxSessions: 2, Lease: storetest.Lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.False(t, claims[0].Uncounted)
@@ -43,70 +44,70 @@ func TestQuestionIsNotClaimedAsQueuedSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	session := f.finished(t, db, tarsy.SessionCompleted)
-	f.question(t, db, session.ID)
+	db := f.Server(t)
+	session := f.Finished(t, db, tarsy.SessionCompleted)
+	f.Question(t, db, session.ID)
 
-	require.Empty(t, f.claim(t, db, serverA, 5), "there is room for investigations and none for questions")
-	require.Len(t, f.claimAsked(t, db, serverA, 1), 1)
+	require.Empty(t, f.Claim(t, db, storetest.ServerA, 5), "there is room for investigations and none for questions")
+	require.Len(t, f.ClaimAsked(t, db, storetest.ServerA, 1), 1)
 }
 
 func TestQuestionClaimsAreLimitedByFreeSlots(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
+	a, b := f.Server(t), f.Server(t)
 
 	var want []string
 
 	for range 5 {
-		session := f.finished(t, a, tarsy.SessionCompleted)
-		f.question(t, a, session.ID)
-		f.clock.Advance(time.Millisecond)
+		session := f.Finished(t, a, tarsy.SessionCompleted)
+		f.Question(t, a, session.ID)
+		f.Clock.Advance(time.Millisecond)
 
 		want = append(want, session.ID)
 	}
 
-	first := f.claimAsked(t, a, serverA, 2)
+	first := f.ClaimAsked(t, a, storetest.ServerA, 2)
 	require.ElementsMatch(t, want[:2], sessionIDs(first), "in the order in which they were asked")
 
 	// Their server dies. The server that takes over has a limited room for waiting and orphaned questions together.
-	f.clock.Advance(2 * lease)
-	require.ElementsMatch(t, want[2:], sessionIDs(f.claimAsked(t, b, serverB, 3)), "what waits comes first")
+	f.Clock.Advance(2 * storetest.Lease)
+	require.ElementsMatch(t, want[2:], sessionIDs(f.ClaimAsked(t, b, storetest.ServerB, 3)), "what waits comes first")
 
-	taken := f.claimAsked(t, b, serverB, 1)
+	taken := f.ClaimAsked(t, b, storetest.ServerB, 1)
 	require.Len(t, taken, 1)
 	require.Contains(t, want[:2], taken[0].SessionID)
 	require.True(t, taken[0].Uncounted)
-	require.Empty(t, f.claimAsked(t, b, serverB, 0))
-	require.Len(t, f.claimAsked(t, b, serverB, 9), 1)
+	require.Empty(t, f.ClaimAsked(t, b, storetest.ServerB, 0))
+	require.Len(t, f.ClaimAsked(t, b, storetest.ServerB, 9), 1)
 }
 
 func TestAnswerOfDeadServerIsTakenOverWithoutFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	session := f.finished(t, a, tarsy.SessionCompleted)
-	f.question(t, a, session.ID)
+	a, b := f.Server(t), f.Server(t)
+	session := f.Finished(t, a, tarsy.SessionCompleted)
+	f.Question(t, a, session.ID)
 
-	claim := f.claimAsked(t, a, serverA, 1)[0]
-	stage := f.begin(t, a, claim)
-	require.Empty(t, f.claimAsked(t, b, serverB, 1), "a lease holds for its time")
-	f.clock.Advance(2 * lease)
+	claim := f.ClaimAsked(t, a, storetest.ServerA, 1)[0]
+	stage := f.Begin(t, a, claim)
+	require.Empty(t, f.ClaimAsked(t, b, storetest.ServerB, 1), "a lease holds for its time")
+	f.Clock.Advance(2 * storetest.Lease)
 
-	held, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
+	held, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Chats: 1, Lease: storetest.Lease, Held: []string{session.ID}})
 	require.NoError(t, err)
 	require.Empty(t, held, "not from oneself")
 
-	taken := f.claimAsked(t, b, serverB, 1)
+	taken := f.ClaimAsked(t, b, storetest.ServerB, 1)
 	require.Equal(t, []string{session.ID}, sessionIDs(taken))
 	require.Equal(t, stage.ID, taken[0].State.Stages[0].ID)
 	require.Len(t, taken[0].State.Chats, 1)
 	require.Len(t, taken[0].State.ChatMessages, 1)
 	require.Empty(t, taken[0].State.Requests)
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{storetest.Ended(stage, f.Clock.Now())}})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }
 
@@ -114,39 +115,39 @@ func TestCancelOfDeadServersSessionNeedsNoFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	cancelled, other := f.hold(t, a), f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	cancelled, other := f.Hold(t, a), f.Hold(t, a)
 
-	taken, err := b.AddCancel(t.Context(), newRequest(cancelled.SessionID, tarsy.RequestCancel, f.clock.Now()))
+	taken, err := b.AddCancel(t.Context(), storetest.NewRequest(cancelled.SessionID, tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, taken)
-	f.clock.Advance(2 * lease)
+	f.Clock.Advance(2 * storetest.Lease)
 
-	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: storetest.Lease}
 	claims, err := b.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{cancelled.SessionID}, sessionIDs(claims))
 	require.True(t, claims[0].Uncounted)
-	require.True(t, value[bool](t, f, `SELECT lease_counted FROM sessions WHERE id = $1`, other.SessionID))
+	require.True(t, storetest.Value[bool](t, f.Admin, `SELECT lease_counted FROM sessions WHERE id = $1`, other.SessionID))
 }
 
 func TestHandedOverAnswerWakesServersWithoutFreeWorker(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	session := f.finished(t, a, tarsy.SessionCompleted)
-	f.question(t, a, session.ID)
+	a, b := f.Server(t), f.Server(t)
+	session := f.Finished(t, a, tarsy.SessionCompleted)
+	f.Question(t, a, session.ID)
 
-	claim := f.claimAsked(t, a, serverA, 1)[0]
-	f.begin(t, a, claim)
+	claim := f.ClaimAsked(t, a, storetest.ServerA, 1)[0]
+	f.Begin(t, a, claim)
 
-	awaitSignal := f.listen(t)
+	awaitSignal := f.Listen(t)
 
 	require.NoError(t, a.HandOver(t.Context(), claim.Lease))
 	awaitSignal("requests")
 
-	taken := f.claimAsked(t, b, serverB, 1)
+	taken := f.ClaimAsked(t, b, storetest.ServerB, 1)
 	require.Equal(t, []string{session.ID}, sessionIDs(taken))
 	require.True(t, taken[0].Uncounted)
 }
@@ -180,17 +181,17 @@ func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 	const many, asked, bound = 20_000, 8, 100
 
 	f := newFixture(t)
-	db := f.server(t)
-	now := f.clock.Now()
+	db := f.Server(t)
+	now := f.Clock.Now()
 	args := pgx.NamedArgs{
-		"now": now.Add(time.Hour), "until": now.Add(2 * time.Hour), "server": serverA, "held": []string{},
+		"now": now.Add(time.Hour), "until": now.Add(2 * time.Hour), "server": storetest.ServerA, "held": []string{},
 		"slots": 4, "cancels": 16, "chats": 16, "maxsessions": 50,
-		"version": 1, "has": defaultCapabilities(), "abandon": time.Time{},
+		"version": 1, "has": storetest.DefaultCapabilities(), "abandon": time.Time{},
 	}
 
 	fill := func() {
 		// Waiting, finished, finished with a question, and leased by servers that are alive and dead.
-		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at,
+		f.Exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at,
     runnable_at, lease_until, fence, open_requests, lease_counted)
 SELECT gen_random_uuid(), 'test', 'it hurts', 'chain', kind.status, 'somebody', $1, kind.over, kind.runnable + n * interval '1 ms', kind.lease, 1,
     kind.requests, kind.counted
@@ -203,13 +204,13 @@ FROM (VALUES
     ('completed', 2, $1, $1, $1, 0, false)) AS kind (status, count, over, runnable, lease, requests, counted),
     generate_series(1, kind.count) AS n`, now, many, asked, nil)
 		// Older than all others, and impossible to run on this server: of an unknown chain, of recipes, of a newer engine.
-		f.exec(t, `INSERT INTO recipes (hash, needs, recipe, created_at)
+		f.Exec(t, `INSERT INTO recipes (hash, needs, recipe, created_at)
 SELECT 'recipe ' || n, ARRAY['mcp:' || n], '{}', $1 FROM generate_series(1, 4) AS n`, now)
-		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, runnable_at, recipe_hash, engine_version)
+		f.Exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, runnable_at, recipe_hash, engine_version)
 SELECT gen_random_uuid(), 'test', 'it hurts', 'unknown', 'pending', 'somebody', $1, $1::timestamptz - interval '1 day',
     CASE WHEN n % 5 > 0 THEN 'recipe ' || n % 5 END, 1 + n % 2
 FROM generate_series(1, $2::int) AS n`, now, many)
-		f.exec(t, `INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
+		f.Exec(t, `INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
 SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM sessions WHERE open_requests > 0`)
 	}
 
@@ -220,7 +221,7 @@ SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM 
 			require.NoError(t, err)
 
 			if analysed {
-				f.exec(t, `ANALYZE sessions, requests`)
+				f.Exec(t, `ANALYZE sessions, requests`)
 			}
 
 			require.NoError(t, conn.DeallocateAll(t.Context()))

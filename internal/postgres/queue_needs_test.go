@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -25,7 +26,7 @@ func (f *fixture) needing(t *testing.T, db *postgres.DB, needs ...string) tarsy.
 	body, err := json.Marshal(map[string]any{"needs": needs})
 	require.NoError(t, err)
 
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{
 		EngineVersion: 1, Recipe: &progress.Recipe{Hash: hash, Needs: needs, Body: body},
 	}))
@@ -38,7 +39,7 @@ func (f *fixture) claimHaving(t *testing.T, db *postgres.DB, abandon time.Time, 
 	t.Helper()
 
 	claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-		ServerID: serverA, Slots: 10, MaxSessions: noLimit, Cancels: 10, Chats: 10, Lease: lease, Version: 1, Has: has, AbandonBefore: abandon,
+		ServerID: storetest.ServerA, Slots: 10, MaxSessions: storetest.NoLimit, Cancels: 10, Chats: 10, Lease: storetest.Lease, Version: 1, Has: has, AbandonBefore: abandon,
 	})
 	require.NoError(t, err)
 
@@ -49,9 +50,9 @@ func TestServerClaimsOnlySessionsItCanRun(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	logs, both, none := f.needing(t, db, "mcp:logs"), f.needing(t, db, "llm:big", "mcp:logs"), f.needing(t, db)
-	plain := f.create(t, db) // from a release without recipes
+	plain := f.Create(t, db) // from a release without recipes
 
 	require.Equal(t, []string{none.ID}, f.claimHaving(t, db, time.Time{}, "mcp:metrics", "llm:big", "chain:other"))
 	require.Equal(t, []string{plain.ID}, f.claimHaving(t, db, time.Time{}, "chain:chain"))
@@ -63,11 +64,11 @@ func TestClaimReturnsRecipeHash(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	f.needing(t, db, "mcp:logs")
 
 	claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-		ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease, Version: 1, Has: []string{"mcp:logs"},
+		ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, Version: 1, Has: []string{"mcp:logs"},
 	})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -81,7 +82,7 @@ func TestClaimReturnsRecipeHash(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"needs": ["mcp:logs"]}`, string(recipe))
 
-	require.Empty(t, f.hold(t, db).RecipeHash)
+	require.Empty(t, f.Hold(t, db).RecipeHash)
 }
 
 func TestRecipeIsStoredOnceByConcurrentServers(t *testing.T) {
@@ -89,40 +90,40 @@ func TestRecipeIsStoredOnceByConcurrentServers(t *testing.T) {
 
 	f := newFixture(t)
 	for range 2 {
-		db := f.server(t)
+		db := f.Server(t)
 		for range 3 {
 			f.needing(t, db, "mcp:logs")
 			f.needing(t, db, "mcp:metrics")
 		}
 	}
 
-	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM recipes`))
-	require.Equal(t, 12, value[int](t, f, `SELECT count(*) FROM sessions s JOIN recipes r ON r.hash = s.recipe_hash`))
+	require.Equal(t, 2, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM recipes`))
+	require.Equal(t, 12, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions s JOIN recipes r ON r.hash = s.recipe_hash`))
 }
 
 func TestUnrunnableSessionsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for range 30 {
 		f.needing(t, db, "mcp:gone")
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 	}
 
 	var want []string
 
 	for _, need := range []string{"mcp:logs", "mcp:metrics", "mcp:logs", "mcp:metrics"} {
 		want = append(want, f.needing(t, db, need).ID)
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 	}
 
 	var got []string
 
 	for range want {
 		claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-			ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease, Version: 1, Has: []string{"mcp:logs", "mcp:metrics"},
+			ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, Version: 1, Has: []string{"mcp:logs", "mcp:metrics"},
 		})
 		require.NoError(t, err)
 
@@ -138,7 +139,7 @@ func TestSessionNoServerCanRunIsClaimedAfterTimeout(t *testing.T) {
 	const patience = time.Minute
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	announce := func(has ...string) {
 		t.Helper()
 		require.NoError(t, db.Announce(t.Context(), postgres.Announcement{ServerID: has[0], Version: 1, Has: has}, time.Time{}))
@@ -147,19 +148,19 @@ func TestSessionNoServerCanRunIsClaimedAfterTimeout(t *testing.T) {
 	announce("other", "mcp:logs", "mcp:metrics")
 
 	waiting := f.needing(t, db, "mcp:logs")
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"), "it has just come")
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"), "it has just come")
 
-	f.clock.Advance(patience)
+	f.Clock.Advance(patience)
 	announce("other", "mcp:logs", "mcp:metrics")
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"), "a server that could run it is there, but busy")
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"), "a server that could run it is there, but busy")
 
-	f.clock.Advance(patience - time.Second)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"), "that server was there a moment ago")
+	f.Clock.Advance(patience - time.Second)
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"), "that server was there a moment ago")
 
-	f.clock.Advance(time.Second)
+	f.Clock.Advance(time.Second)
 	announce("mine", "mcp:metrics")
 	require.Empty(t, f.claimHaving(t, db, time.Time{}, "mcp:metrics"), "this server has just started")
-	require.Equal(t, []string{waiting.ID}, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"))
+	require.Equal(t, []string{waiting.ID}, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"))
 }
 
 func TestExpiredLeaseIsLeftToCapableServers(t *testing.T) {
@@ -168,17 +169,17 @@ func TestExpiredLeaseIsLeftToCapableServers(t *testing.T) {
 	const patience = time.Minute
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	session := f.needing(t, db, "mcp:logs")
 	require.Equal(t, []string{session.ID}, f.claimHaving(t, db, time.Time{}, "mcp:logs"))
 
-	f.clock.Advance(lease + patience - time.Second)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"))
+	f.Clock.Advance(storetest.Lease + patience - time.Second)
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"))
 
-	f.clock.Advance(time.Second)
-	require.Equal(t, []string{session.ID}, f.claimHaving(t, db, f.clock.Now().Add(-patience), "mcp:metrics"), "nobody can")
+	f.Clock.Advance(time.Second)
+	require.Equal(t, []string{session.ID}, f.claimHaving(t, db, f.Clock.Now().Add(-patience), "mcp:metrics"), "nobody can")
 
-	f.clock.Advance(lease)
+	f.Clock.Advance(storetest.Lease)
 	require.Equal(t, []string{session.ID}, f.claimHaving(t, db, time.Time{}, "mcp:logs"), "whoever can takes over at once")
 }
 
@@ -186,44 +187,44 @@ func TestSessionOfNewerEngineIsLeftToNewerServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	newer := newSession(f.clock.Now())
+	db := f.Server(t)
+	newer := storetest.NewSession(f.Clock.Now())
 	require.NoError(t, db.CreateSession(t.Context(), newer, postgres.Terms{EngineVersion: 2}))
-	f.clock.Advance(time.Hour)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), defaultCapabilities()...), "however long it waits")
+	f.Clock.Advance(time.Hour)
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now(), storetest.DefaultCapabilities()...), "however long it waits")
 
 	claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-		ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease, Version: 2, Has: defaultCapabilities(),
+		ServerID: storetest.ServerB, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, Version: 2, Has: storetest.DefaultCapabilities(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{newer.ID}, sessionIDs(claims))
 
-	f.clock.Advance(lease + time.Hour)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), defaultCapabilities()...), "also when its server has died")
+	f.Clock.Advance(storetest.Lease + time.Hour)
+	require.Empty(t, f.claimHaving(t, db, f.Clock.Now(), storetest.DefaultCapabilities()...), "also when its server has died")
 }
 
 func TestCancelsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	finished := f.finished(t, db, tarsy.SessionCompleted)
-	f.exec(t, `UPDATE sessions SET recipe_hash = 'gone', engine_version = 1 WHERE id = $1`, finished.ID)
-	f.question(t, db, finished.ID)
+	finished := f.Finished(t, db, tarsy.SessionCompleted)
+	f.Exec(t, `UPDATE sessions SET recipe_hash = 'gone', engine_version = 1 WHERE id = $1`, finished.ID)
+	f.Question(t, db, finished.ID)
 	require.Equal(t, []string{finished.ID}, f.claimHaving(t, db, time.Time{}), "a question needs nothing configured")
 
-	newer := f.finished(t, db, tarsy.SessionCompleted)
-	f.exec(t, `UPDATE sessions SET engine_version = 2 WHERE id = $1`, newer.ID)
-	f.question(t, db, newer.ID)
+	newer := f.Finished(t, db, tarsy.SessionCompleted)
+	f.Exec(t, `UPDATE sessions SET engine_version = 2 WHERE id = $1`, newer.ID)
+	f.Question(t, db, newer.ID)
 	require.Empty(t, f.claimHaving(t, db, time.Time{}), "but the engine")
 
-	cancelled := newSession(f.clock.Now())
+	cancelled := storetest.NewSession(f.Clock.Now())
 	require.NoError(t, db.CreateSession(t.Context(), cancelled, postgres.Terms{
 		EngineVersion: 2, Recipe: &progress.Recipe{Hash: "h", Needs: []string{"mcp:gone"}, Body: json.RawMessage(`{}`)},
 	}))
 
-	ok, err := addRequest(db, context.Background(), newRequest(cancelled.ID, tarsy.RequestCancel, f.clock.Now()))
+	ok, err := storetest.AddRequest(db, context.Background(), storetest.NewRequest(cancelled.ID, tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, []string{cancelled.ID}, f.claimHaving(t, db, time.Time{}), "any server can cancel")
@@ -233,12 +234,12 @@ func TestLongUnseenServersAreForgotten(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for _, id := range []string{"first", "second"} {
-		require.NoError(t, db.Announce(t.Context(), postgres.Announcement{ServerID: id, Version: 1}, f.clock.Now().Add(-time.Hour)))
-		f.clock.Advance(2 * time.Hour)
+		require.NoError(t, db.Announce(t.Context(), postgres.Announcement{ServerID: id, Version: 1}, f.Clock.Now().Add(-time.Hour)))
+		f.Clock.Advance(2 * time.Hour)
 	}
 
-	require.Equal(t, "second", value[string](t, f, `SELECT id FROM servers`))
+	require.Equal(t, "second", storetest.Value[string](t, f.Admin, `SELECT id FROM servers`))
 }

@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -22,7 +23,7 @@ const ageing = 15 * time.Minute
 func (f *fixture) ageingServer(t *testing.T) *postgres.DB {
 	t.Helper()
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, SeverityAgeing: ageing})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, SeverityAgeing: ageing})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)
@@ -34,7 +35,7 @@ func (f *fixture) ageingServer(t *testing.T) *postgres.DB {
 func (f *fixture) add(t *testing.T, db *postgres.DB, severity tarsy.Severity, team string) string {
 	t.Helper()
 
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	session.Severity, session.Team = severity, team
 	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
@@ -50,7 +51,7 @@ func TestSevereSessionOvertakesWaitingOnes(t *testing.T) {
 
 	for _, severity := range []tarsy.Severity{"", tarsy.SeverityInfo, tarsy.SeverityWarning, tarsy.SeverityHigh, tarsy.SeverityCritical} {
 		ids[severity] = f.add(t, db, severity, "")
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 	}
 
 	want := []string{ids[tarsy.SeverityCritical], ids[tarsy.SeverityHigh], ids[tarsy.SeverityWarning], ids[""], ids[tarsy.SeverityInfo]}
@@ -64,7 +65,7 @@ func TestSevereSessionOvertakesWaitingOnes(t *testing.T) {
 	}
 
 	for range want {
-		claimed = append(claimed, sessionIDs(f.claim(t, db, serverA, 1))...)
+		claimed = append(claimed, sessionIDs(f.Claim(t, db, storetest.ServerA, 1))...)
 	}
 
 	require.Equal(t, want, claimed)
@@ -78,15 +79,15 @@ func TestOldSessionOvertakesNewCriticalAfterAgeing(t *testing.T) {
 	db := f.ageingServer(t)
 	old := f.add(t, db, tarsy.SeverityInfo, "")
 
-	f.clock.Advance(3*ageing - time.Second)
+	f.Clock.Advance(3*ageing - time.Second)
 	first := f.add(t, db, tarsy.SeverityCritical, "")
 
-	f.clock.Advance(2 * time.Second)
+	f.Clock.Advance(2 * time.Second)
 	second := f.add(t, db, tarsy.SeverityCritical, "")
 
 	var got []string
 	for range 3 {
-		got = append(got, sessionIDs(f.claim(t, db, serverA, 1))...)
+		got = append(got, sessionIDs(f.Claim(t, db, storetest.ServerA, 1))...)
 	}
 
 	require.Equal(t, []string{first, old, second}, got)
@@ -100,24 +101,24 @@ func TestSeverityDoesNotMakeASessionOlder(t *testing.T) {
 	id := f.add(t, db, tarsy.SeverityCritical, "")
 
 	// No server can run it. Its place in the queue is before the limit, but it has not waited that long.
-	abandon := f.clock.Now().Add(-time.Minute)
+	abandon := f.Clock.Now().Add(-time.Minute)
 	require.Empty(t, f.claimHaving(t, db, abandon, "chain:other"))
 
-	f.clock.Advance(2 * time.Minute)
-	require.Equal(t, []string{id}, f.claimHaving(t, db, f.clock.Now().Add(-time.Minute), "chain:other"))
+	f.Clock.Advance(2 * time.Minute)
+	require.Equal(t, []string{id}, f.claimHaving(t, db, f.Clock.Now().Add(-time.Minute), "chain:other"))
 }
 
 func TestTeamLimitKeepsNoOtherTeamWaiting(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var loud []string
 
 	for range 20 {
 		loud = append(loud, f.add(t, db, "", "loud"))
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 	}
 
 	calm := []string{f.add(t, db, "", "calm"), f.add(t, db, "", "calm"), f.add(t, db, "", "calm")}
@@ -125,7 +126,7 @@ func TestTeamLimitKeepsNoOtherTeamWaiting(t *testing.T) {
 
 	claim := func(slots, perTeam int, limits map[string]int) []string {
 		claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-			Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: slots, MaxSessions: 10, Lease: lease, MaxPerTeam: perTeam, TeamLimits: limits,
+			Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: slots, MaxSessions: 10, Lease: storetest.Lease, MaxPerTeam: perTeam, TeamLimits: limits,
 		})
 		require.NoError(t, err)
 
@@ -148,7 +149,7 @@ func TestTeamLimitIsExactWithTwoServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
 
 	const sessions, limit, claimers, rounds = 24, 2, 6, 8
 
@@ -168,13 +169,13 @@ func TestTeamLimitIsExactWithTwoServers(t *testing.T) {
 		group.Go(func() error {
 			for range rounds {
 				claims, err := db.Claim(context.Background(), postgres.ClaimParams{
-					Version: 1, Has: defaultCapabilities(), ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: noLimit, Lease: lease, MaxPerTeam: limit,
+					Version: 1, Has: storetest.DefaultCapabilities(), ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, MaxPerTeam: limit,
 				})
 				if err != nil {
 					return err
 				}
 
-				most := value[int](t, f, `SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM sessions WHERE lease_until IS NOT NULL GROUP BY team) t`)
+				most := storetest.Value[int](t, f.Admin, `SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM sessions WHERE lease_until IS NOT NULL GROUP BY team) t`)
 				if most > limit {
 					return fmt.Errorf("a team has %d sessions", most)
 				}

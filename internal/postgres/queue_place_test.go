@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // Whatever arrives, a session is overtaken only by more severe ones, and only by those that arrive within the ageing of the
@@ -25,8 +26,8 @@ func TestNoSessionIsOvertakenAfterAgeing(t *testing.T) {
 
 		var waiting []tarsy.Session
 
-		for now := epoch(); len(waiting) < sessions; now = now.Add(time.Duration(pause.Draw(rt, "pause"))) {
-			session := newSession(now)
+		for now := storetest.Epoch(); len(waiting) < sessions; now = now.Add(time.Duration(pause.Draw(rt, "pause"))) {
+			session := storetest.NewSession(now)
 			session.Severity = severity.Draw(rt, "severity")
 
 			for _, earlier := range waiting {

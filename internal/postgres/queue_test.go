@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -30,12 +31,12 @@ func TestLimitIsExactWithConcurrentClaims(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t), f.server(t)}
+	servers := []*postgres.DB{f.Server(t), f.Server(t), f.Server(t)}
 
 	const sessions, limit, claimers, rounds = 40, 7, 9, 12
 
 	for range sessions {
-		f.create(t, servers[0])
+		f.Create(t, servers[0])
 	}
 
 	var (
@@ -49,8 +50,8 @@ func TestLimitIsExactWithConcurrentClaims(t *testing.T) {
 
 		group.Go(func() error {
 			for range rounds {
-				claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-					ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: limit, Lease: lease,
+				claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+					ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: limit, Lease: storetest.Lease,
 				})
 				if err != nil {
 					return err
@@ -92,14 +93,14 @@ func TestClaimFillsLimitExactly(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for range 6 {
-		f.create(t, db)
+		f.Create(t, db)
 	}
 
 	claim := func(slots, limit int) int {
-		claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: slots, MaxSessions: limit, Lease: lease})
+		claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: slots, MaxSessions: limit, Lease: storetest.Lease})
 		require.NoError(t, err)
 
 		return len(claims)
@@ -111,91 +112,91 @@ func TestClaimFillsLimitExactly(t *testing.T) {
 	require.Equal(t, 0, claim(9, 5))
 	require.Equal(t, 0, claim(9, 3), "a limit that was lowered is no error")
 
-	f.clock.Advance(2 * lease)
+	f.Clock.Advance(2 * storetest.Lease)
 
 	counts, err := db.Queue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, postgres.QueueCounts{Waiting: 1, Leased: 5}, counts, "leases past their time count")
 
-	claims := f.claim(t, db, serverB, 2)
+	claims := f.Claim(t, db, storetest.ServerB, 2)
 	require.Len(t, claims, 2, "a takeover needs no room")
-	require.Equal(t, 5, value[int](t, f, `SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL`))
+	require.Equal(t, 5, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions WHERE lease_until IS NOT NULL`))
 }
 
 func TestClaimTakesOldestFirst(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var want []string
 
 	for range 5 {
-		want = append(want, f.create(t, db).ID)
-		f.clock.Advance(time.Second)
+		want = append(want, f.Create(t, db).ID)
+		f.Clock.Advance(time.Second)
 	}
 
-	future := newSession(f.clock.Now().Add(time.Hour))
+	future := storetest.NewSession(f.Clock.Now().Add(time.Hour))
 	require.NoError(t, db.CreateSession(t.Context(), future, postgres.Terms{}))
 
 	var got []string
 	for range want {
-		got = append(got, sessionIDs(f.claim(t, db, serverA, 1))...)
+		got = append(got, sessionIDs(f.Claim(t, db, storetest.ServerA, 1))...)
 	}
 
 	require.Equal(t, want, got)
-	require.Empty(t, f.claim(t, db, serverA, 1), "what is runnable later waits")
+	require.Empty(t, f.Claim(t, db, storetest.ServerA, 1), "what is runnable later waits")
 }
 
 func TestExpiredLeaseIsTakenOverButNotFromSelf(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	claim := f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	claim := f.Hold(t, a)
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("first", 1)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("first", 1)})
 	require.NoError(t, err)
-	require.Empty(t, f.claim(t, b, serverB, 1), "a lease holds for its time")
+	require.Empty(t, f.Claim(t, b, storetest.ServerB, 1), "a lease holds for its time")
 
-	f.clock.Advance(lease)
+	f.Clock.Advance(storetest.Lease)
 
-	own, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-		ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease, Held: []string{claim.SessionID},
+	own, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+		ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, Held: []string{claim.SessionID},
 	})
 	require.NoError(t, err)
 	require.Empty(t, own)
 
-	taken := f.claim(t, b, serverB, 1)
+	taken := f.Claim(t, b, storetest.ServerB, 1)
 	require.Equal(t, []string{claim.SessionID}, sessionIDs(taken))
 	require.Equal(t, claim.Fence+1, taken[0].Fence)
-	require.Equal(t, f.clock.Now().Add(lease), taken[0].Until)
-	require.Equal(t, serverB, taken[0].State.Session.PodID)
+	require.Equal(t, f.Clock.Now().Add(storetest.Lease), taken[0].Until)
+	require.Equal(t, storetest.ServerB, taken[0].State.Session.PodID)
 	require.Equal(t, int64(1), taken[0].State.LastSeq)
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("stale", 1)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("stale", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 
 	_, err = a.Load(t.Context(), claim.Lease)
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
-	require.Equal(t, []string{"first.1"}, f.journal(t, claim.SessionID))
+	require.Equal(t, []string{"first.1"}, f.Journal(t, claim.SessionID))
 }
 
 func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	f.hold(t, db)
+	db := f.Server(t)
+	f.Hold(t, db)
 
-	cancelled := []tarsy.Session{f.create(t, db), f.create(t, db), f.create(t, db)}
+	cancelled := []tarsy.Session{f.Create(t, db), f.Create(t, db), f.Create(t, db)}
 	for _, s := range cancelled {
-		ok, err := addRequest(db, t.Context(), newRequest(s.ID, tarsy.RequestCancel, f.clock.Now()))
+		ok, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(s.ID, tarsy.RequestCancel, f.Clock.Now()))
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
 
-	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: storetest.Lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{cancelled[0].ID, cancelled[1].ID}, sessionIDs(claims))
@@ -206,8 +207,8 @@ func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 	}
 
 	// They do not count: with room for one more session, one more is claimed.
-	waiting := f.create(t, db)
-	roomy := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
+	waiting := f.Create(t, db)
+	roomy := postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 5, MaxSessions: 2, Lease: storetest.Lease}
 	claims, err = db.Claim(t.Context(), roomy)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -219,31 +220,31 @@ func TestRenew(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	late, lost, asked := f.hold(t, a), f.hold(t, a), f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	late, lost, asked := f.Hold(t, a), f.Hold(t, a), f.Hold(t, a)
 
-	ok, err := addRequest(b, t.Context(), newRequest(asked.SessionID, tarsy.RequestCancel, f.clock.Now()))
+	ok, err := storetest.AddRequest(b, t.Context(), storetest.NewRequest(asked.SessionID, tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 
-	f.clock.Advance(2 * lease)
+	f.Clock.Advance(2 * storetest.Lease)
 
 	// Another server takes only one of them.
-	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-		ServerID: serverB, Slots: 3, MaxSessions: noLimit, Lease: lease, Held: []string{late.SessionID, asked.SessionID},
+	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+		ServerID: storetest.ServerB, Slots: 3, MaxSessions: storetest.NoLimit, Lease: storetest.Lease, Held: []string{late.SessionID, asked.SessionID},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{lost.SessionID}, sessionIDs(taken))
 
-	renewed, err := a.Renew(t.Context(), []postgres.Lease{late.Lease, lost.Lease, asked.Lease}, f.clock.Now().Add(lease))
+	renewed, err := a.Renew(t.Context(), []postgres.Lease{late.Lease, lost.Lease, asked.Lease}, f.Clock.Now().Add(storetest.Lease))
 	require.NoError(t, err)
 	require.ElementsMatch(t, []postgres.Renewal{
 		{SessionID: late.SessionID}, {SessionID: asked.SessionID, Requested: true},
 	}, renewed, "a lease past its time is renewed if nobody took it; one that is missing is lost")
 
-	require.Empty(t, f.claim(t, b, serverB, 9), "what was renewed is not to be had")
+	require.Empty(t, f.Claim(t, b, storetest.ServerB, 9), "what was renewed is not to be had")
 
-	renewed, err = a.Renew(t.Context(), nil, f.clock.Now().Add(lease))
+	renewed, err = a.Renew(t.Context(), nil, f.Clock.Now().Add(storetest.Lease))
 	require.NoError(t, err)
 	require.Empty(t, renewed)
 }
@@ -252,50 +253,50 @@ func TestSlowRenewalShortensNoLease(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	held := f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	held := f.Hold(t, a)
 
-	for _, until := range []time.Time{f.clock.Now().Add(3 * lease), f.clock.Now().Add(lease)} {
+	for _, until := range []time.Time{f.Clock.Now().Add(3 * storetest.Lease), f.Clock.Now().Add(storetest.Lease)} {
 		renewed, err := a.Renew(t.Context(), []postgres.Lease{held.Lease}, until)
 		require.NoError(t, err)
 		require.Len(t, renewed, 1)
 	}
 
-	f.clock.Advance(2 * lease)
-	require.Empty(t, f.claim(t, b, serverB, 1), "the longer of the two renewals holds")
+	f.Clock.Advance(2 * storetest.Lease)
+	require.Empty(t, f.Claim(t, b, storetest.ServerB, 1), "the longer of the two renewals holds")
 }
 
 func TestReleasedLeaseIsNotRenewed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
 	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 
-	renewed, err := db.Renew(t.Context(), []postgres.Lease{claim.Lease}, f.clock.Now().Add(lease))
+	renewed, err := db.Renew(t.Context(), []postgres.Lease{claim.Lease}, f.Clock.Now().Add(storetest.Lease))
 	require.NoError(t, err)
 	require.Empty(t, renewed)
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("late", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost, "the fence is still the newest, the lease is gone")
-	require.Empty(t, f.claim(t, db, serverB, 1), "nothing is left to do")
+	require.Empty(t, f.Claim(t, db, storetest.ServerB, 1), "nothing is left to do")
 }
 
 func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	holder := db.Hold(claim.Lease)
-	request := newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now())
+	request := storetest.NewRequest(claim.SessionID, tarsy.RequestCancel, f.Clock.Now())
 
 	for range 2 { // a repeated request has no effect
-		ok, err := addRequest(db, t.Context(), newRequestLike(request))
+		ok, err := storetest.AddRequest(db, t.Context(), newRequestLike(request))
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
@@ -309,10 +310,10 @@ func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	require.Len(t, open, 1)
 
 	// A step that answers requests and releases does both.
-	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
+	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{storetest.Closed(open[0], f.Clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
-	require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 }
 
 // newRequestLike is the same request by another person.
@@ -326,34 +327,34 @@ func TestAnsweredButOpenRequestIsNotMiscounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	request := newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now())
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	request := storetest.NewRequest(claim.SessionID, tarsy.RequestCancel, f.Clock.Now())
 
-	ok, err := addRequest(db, t.Context(), request)
+	ok, err := storetest.AddRequest(db, t.Context(), request)
 	require.NoError(t, err)
 	require.True(t, ok)
 
 	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{request}, Release: true})
 	require.NoError(t, err)
 	require.False(t, committed.Released, "the request is still open")
-	require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 }
 
 func TestRequestRacingWithReleaseIsNotLost(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
+	a, b := f.Server(t), f.Server(t)
 
 	const rounds = 60
 
 	released := 0
 
 	for range rounds {
-		claim := f.hold(t, a)
+		claim := f.Hold(t, a)
 		done := claim.State.Session
-		at := f.clock.Now()
+		at := f.Clock.Now()
 		done.Status, done.CompletedAt = tarsy.SessionCompleted, &at
 
 		_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Session: &done})
@@ -371,7 +372,7 @@ func TestRequestRacingWithReleaseIsNotLost(t *testing.T) {
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = addRequest(b, context.Background(), newRequest(claim.SessionID, tarsy.RequestChat, at))
+			taken, err = storetest.AddRequest(b, context.Background(), storetest.NewRequest(claim.SessionID, tarsy.RequestChat, at))
 
 			return err
 		})
@@ -382,16 +383,16 @@ func TestRequestRacingWithReleaseIsNotLost(t *testing.T) {
 			released++
 		}
 
-		require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
+		require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions s
 WHERE lease_until IS NULL AND runnable_at IS NULL AND EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
-		require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
+		require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions s
 WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
 
 		// The next holder finds the question.
 		next := claim.Lease
 
 		if committed.Released {
-			claims := f.claimAsked(t, b, serverB, 1)
+			claims := f.ClaimAsked(t, b, storetest.ServerB, 1)
 			require.Equal(t, []string{claim.SessionID}, sessionIDs(claims))
 			next = claims[0].Lease
 		}
@@ -401,7 +402,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 		require.Len(t, state.Requests, 1)
 
 		last, err := b.Hold(next).Commit(t.Context(), progress.Step{
-			Answered: []tarsy.Request{closed(state.Requests[0], at)}, Release: true,
+			Answered: []tarsy.Request{storetest.Closed(state.Requests[0], at)}, Release: true,
 		})
 		require.NoError(t, err)
 		require.True(t, last.Released)
@@ -414,15 +415,15 @@ func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	claim := f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	claim := f.Hold(t, a)
 
 	watch := a.Signals().WatchQueue()
 	defer watch.Close()
 
-	awaitSignal := f.listen(t)
+	awaitSignal := f.Listen(t)
 
-	f.clock.Advance(time.Second)
+	f.Clock.Advance(time.Second)
 	require.NoError(t, a.HandOver(t.Context(), claim.Lease))
 
 	select {
@@ -433,11 +434,11 @@ func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 
 	awaitSignal("queue")
 
-	taken := f.claim(t, b, serverB, 1)
+	taken := f.Claim(t, b, storetest.ServerB, 1)
 	require.Equal(t, []string{claim.SessionID}, sessionIDs(taken))
 
 	require.NoError(t, a.HandOver(t.Context(), claim.Lease), "a lease that is gone is no error")
-	require.NotNil(t, value[*time.Time](t, f, `SELECT lease_until FROM sessions WHERE id = $1`, claim.SessionID), "nor taken from others")
+	require.NotNil(t, storetest.Value[*time.Time](t, f.Admin, `SELECT lease_until FROM sessions WHERE id = $1`, claim.SessionID), "nor taken from others")
 }
 
 // The claimer sees the commit of a stale holder just before the claim, and a commit after the claim is refused: the state is
@@ -446,21 +447,21 @@ func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
+	a, b := f.Server(t), f.Server(t)
 
-	claim := f.hold(t, a)
-	current, other, server := claim.Lease, b, serverB
+	claim := f.Hold(t, a)
+	current, other, server := claim.Lease, b, storetest.ServerB
 	holder := a
 
 	want := []string{}
 
 	for round := range 25 {
-		f.clock.Advance(2 * lease)
+		f.Clock.Advance(2 * storetest.Lease)
 
 		var (
 			group  errgroup.Group
 			claims []postgres.Claim
-			events = newEvents(fmt.Sprintf("round%d", round), 2)
+			events = storetest.NewEvents(fmt.Sprintf("round%d", round), 2)
 			lost   error
 		)
 
@@ -471,8 +472,8 @@ func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 		})
 		group.Go(func() (err error) {
 			for len(claims) == 0 && err == nil { // the commit may have locked the row
-				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-					ServerID: server, Slots: 1, MaxSessions: noLimit, Lease: lease,
+				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+					ServerID: server, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 				})
 			}
 
@@ -487,10 +488,10 @@ func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 		}
 
 		require.Equal(t, int64(len(want)), claims[0].State.LastSeq)
-		require.Equal(t, want, f.journal(t, claim.SessionID))
+		require.Equal(t, want, f.Journal(t, claim.SessionID))
 
 		current, holder, other = claims[0].Lease, other, holder
-		server = []string{serverA, serverB}[slices.Index([]string{serverB, serverA}, server)]
+		server = []string{storetest.ServerA, storetest.ServerB}[slices.Index([]string{storetest.ServerB, storetest.ServerA}, server)]
 	}
 }
 
@@ -498,19 +499,19 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
+	a, b := f.Server(t), f.Server(t)
 
 	const sessions, rounds = 6, 25
 
 	leases := make([]postgres.Lease, sessions)
 	for i := range leases {
-		leases[i] = f.hold(t, a).Lease
+		leases[i] = f.Hold(t, a).Lease
 	}
 
 	both := 0
 
 	for range rounds {
-		f.clock.Advance(2 * lease)
+		f.Clock.Advance(2 * storetest.Lease)
 
 		var (
 			group   errgroup.Group
@@ -519,13 +520,13 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 		)
 
 		group.Go(func() (err error) {
-			renewed, err = a.Renew(context.Background(), leases, f.clock.Now().Add(lease))
+			renewed, err = a.Renew(context.Background(), leases, f.Clock.Now().Add(storetest.Lease))
 
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = b.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
-				ServerID: serverB, Slots: sessions / 2, MaxSessions: noLimit, Lease: lease,
+			taken, err = b.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(),
+				ServerID: storetest.ServerB, Slots: sessions / 2, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 			})
 
 			return err
@@ -551,7 +552,7 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 			require.NoError(t, b.HandOver(t.Context(), c.Lease))
 		}
 
-		for _, c := range f.claim(t, a, serverA, sessions) {
+		for _, c := range f.Claim(t, a, storetest.ServerA, sessions) {
 			leases[slices.IndexFunc(leases, func(l postgres.Lease) bool { return l.SessionID == c.SessionID })] = c.Lease
 		}
 	}
@@ -564,15 +565,15 @@ func TestLoadOfDeletedSessionReportsLeaseLost(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
-	f.exec(t, `DELETE FROM events WHERE session_id = $1`, claim.SessionID)
-	f.exec(t, `DELETE FROM sessions WHERE id = $1`, claim.SessionID)
+	f.Exec(t, `DELETE FROM events WHERE session_id = $1`, claim.SessionID)
+	f.Exec(t, `DELETE FROM sessions WHERE id = $1`, claim.SessionID)
 
 	_, err := db.Load(t.Context(), claim.Lease)
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("late", 1)})
 	require.ErrorIs(t, err, postgres.ErrFenceLost)
 }

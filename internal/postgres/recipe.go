@@ -25,7 +25,7 @@ type recipeRow struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-var recipeColumns = columnsOf[recipeRow]()
+var recipeColumns = ColumnsOf[recipeRow]()
 
 const (
 	// A server that uses a recipe stores it again after storeRecipeEvery, and only recipes that have not been stored for
@@ -45,8 +45,8 @@ DELETE FROM recipes r USING unused u WHERE r.hash = u.hash`
 
 // storeRecipesSQL stores recipes, or records that they are still used. Servers that store the same ones lock them in the same order.
 var storeRecipesSQL = `
-    INSERT INTO recipes AS r (` + recipeColumns.list() + `)
-    SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7) ORDER BY hash
+    INSERT INTO recipes AS r (` + recipeColumns.List() + `)
+    SELECT ` + recipeColumns.List() + ` FROM jsonb_populate_recordset(NULL::recipes, $7) ORDER BY hash
     ON CONFLICT (hash) DO UPDATE SET created_at = greatest(r.created_at, excluded.created_at)`
 
 // storedRecipes remembers when this server stored each recipe, so that it stores one only once in a while.
@@ -94,7 +94,7 @@ func (db *DB) Recipes(ctx context.Context, hashes []string) (map[string]json.Raw
 		Recipe json.RawMessage
 	}
 
-	rows, err := collect[row](ctx, db.work, `SELECT hash, recipe FROM recipes WHERE hash = ANY($1)`, hashes)
+	rows, err := Collect[row](ctx, db.work, `SELECT hash, recipe FROM recipes WHERE hash = ANY($1)`, hashes)
 	if err != nil {
 		return nil, fmt.Errorf("read recipes: %w", err)
 	}
@@ -109,7 +109,7 @@ func (db *DB) Recipes(ctx context.Context, hashes []string) (map[string]json.Raw
 
 // SessionRecipe returns the recipe of a session, nil if it has none.
 func (db *DB) SessionRecipe(ctx context.Context, sessionID string) (json.RawMessage, error) {
-	recipes, err := collect[struct{ Recipe json.RawMessage }](ctx, db.front,
+	recipes, err := Collect[struct{ Recipe json.RawMessage }](ctx, db.front,
 		`SELECT r.recipe FROM sessions s JOIN recipes r ON r.hash = s.recipe_hash WHERE s.id = $1`, sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read the session's recipe: %w", err)

@@ -7,21 +7,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // recipes returns the hashes of the stored recipes.
 func (f *fixture) recipes(t *testing.T) []string {
 	t.Helper()
 
-	return value[[]string](t, f, `SELECT coalesce(array_agg(hash ORDER BY hash), '{}') FROM recipes`)
+	return storetest.Value[[]string](t, f.Admin, `SELECT coalesce(array_agg(hash ORDER BY hash), '{}') FROM recipes`)
 }
 
 // purgeSession removes a session permanently, with everything else that is due.
 func (f *fixture) purgeSession(t *testing.T, db *postgres.DB, id string) postgres.Swept {
 	t.Helper()
 
-	f.exec(t, `UPDATE sessions SET completed_at = $2, status = 'completed', deleted_at = $2, runnable_at = NULL WHERE id = $1`, id, f.clock.Now())
-	f.clock.Advance(time.Second)
+	f.Exec(t, `UPDATE sessions SET completed_at = $2, status = 'completed', deleted_at = $2, runnable_at = NULL WHERE id = $1`, id, f.Clock.Now())
+	f.Clock.Advance(time.Second)
 
 	return f.purgeDue(t, db)
 }
@@ -29,7 +30,7 @@ func (f *fixture) purgeSession(t *testing.T, db *postgres.DB, id string) postgre
 func (f *fixture) purgeDue(t *testing.T, db *postgres.DB) postgres.Swept {
 	t.Helper()
 
-	swept, err := db.PurgeSessions(t.Context(), f.clock.Now(), 10, nothing)
+	swept, err := db.PurgeSessions(t.Context(), f.Clock.Now(), 10, nothing)
 	require.NoError(t, err)
 
 	return swept
@@ -39,18 +40,18 @@ func TestPurgeRemovesRecipesThatNoSessionFollows(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	gone, kept := f.needing(t, db, "mcp:gone"), f.needing(t, db, "mcp:kept")
 
 	require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, db, gone.ID))
 	require.Equal(t, []string{"needs: mcp:gone", "needs: mcp:kept"}, f.recipes(t), "it was used a moment ago")
 
-	f.clock.Advance(25 * time.Hour)
+	f.Clock.Advance(25 * time.Hour)
 	require.Equal(t, postgres.Swept{Recipes: 1}, f.purgeDue(t, db))
 	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
 
 	// A session that has been deleted but not purged still has its recipe.
-	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, kept.ID, f.clock.Now())
+	f.Exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, kept.ID, f.Clock.Now())
 	require.Zero(t, f.purgeDue(t, db))
 	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
 }
@@ -60,10 +61,10 @@ func TestSessionAfterTheRemovalOfItsRecipeHasOne(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	taker, purger := f.server(t), f.server(t)
+	taker, purger := f.Server(t), f.Server(t)
 
 	require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, purger, f.needing(t, taker, "mcp:logs").ID))
-	f.clock.Advance(25 * time.Hour)
+	f.Clock.Advance(25 * time.Hour)
 	require.Equal(t, postgres.Swept{Recipes: 1}, f.purgeDue(t, purger))
 
 	next := f.needing(t, taker, "mcp:logs")
@@ -77,11 +78,11 @@ func TestRecipeInUseIsKeptWithoutSessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for range 30 {
 		require.Equal(t, postgres.Swept{Sessions: 1}, f.purgeSession(t, db, f.needing(t, db, "mcp:logs").ID))
-		f.clock.Advance(time.Hour)
+		f.Clock.Advance(time.Hour)
 		require.Zero(t, f.purgeDue(t, db))
 	}
 

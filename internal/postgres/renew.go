@@ -36,7 +36,7 @@ func (db *DB) renew(ctx context.Context, leases []Lease, until time.Time, resolv
 		ids[i], fences[i] = l.SessionID, l.Fence
 	}
 
-	renewed, err := collect[Renewal](ctx, db.work, `
+	renewed, err := Collect[Renewal](ctx, db.work, `
 WITH held AS (
     SELECT s.id FROM sessions s
     JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence

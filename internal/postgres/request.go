@@ -120,7 +120,7 @@ func (t CancelTarget) asked() bool { return !t.Idle && !t.Requested }
 
 // CancelTargets returns what AddCancels would find, without changing anything.
 func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelTarget, error) {
-	found, err := collect[CancelTarget](ctx, db.front, bulkSQL, sessionIDs)
+	found, err := Collect[CancelTarget](ctx, db.front, bulkSQL, sessionIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read the targets of requests: %w", err)
 	}
@@ -149,7 +149,7 @@ func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string
 		)
 
 		batch.Queue(`SELECT 1 FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, sessionIDs)
-		queueRows(&batch, &found, addCancelsSQL, sessionIDs, ids, author, now)
+		QueueRows(&batch, &found, addCancelsSQL, sessionIDs, ids, author, now)
 
 		if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 			return err
@@ -276,16 +276,16 @@ type RequestTarget struct {
 // RequestTarget returns the target of a request. Unlike SessionDetail it never waits behind readers.
 func (db *DB) RequestTarget(ctx context.Context, sessionID string) (RequestTarget, error) {
 	if !ident.Valid(sessionID) {
-		return RequestTarget{}, sessionNotFound(sessionID)
+		return RequestTarget{}, SessionNotFound(sessionID)
 	}
 
-	targets, err := collect[RequestTarget](ctx, db.front, `SELECT chain_id, status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID)
+	targets, err := Collect[RequestTarget](ctx, db.front, `SELECT chain_id, status FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 	if err != nil {
 		return RequestTarget{}, fmt.Errorf("read the target of a request: %w", err)
 	}
 
 	if len(targets) == 0 {
-		return RequestTarget{}, sessionNotFound(sessionID)
+		return RequestTarget{}, SessionNotFound(sessionID)
 	}
 
 	return targets[0], nil
@@ -293,8 +293,8 @@ func (db *DB) RequestTarget(ctx context.Context, sessionID string) (RequestTarge
 
 // OpenRequests returns the open requests of a session.
 func (db *DB) OpenRequests(ctx context.Context, sessionID string) ([]tarsy.Request, error) {
-	requests, err := collect[tarsy.Request](ctx, db.front,
-		requestsTable.selectWhere(`session_id = $1 AND status = 'open' ORDER BY created_at, id`), sessionID)
+	requests, err := Collect[tarsy.Request](ctx, db.front,
+		requestsTable.SelectWhere(`session_id = $1 AND status = 'open' ORDER BY created_at, id`), sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -18,15 +19,15 @@ func TestRequestsAreAcceptedByStatus(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
 	for _, status := range tarsy.SessionStatuses() {
 		session := claim.State.Session
 		session.Status = status
 
 		if status.Terminal() {
-			at := f.clock.Now()
+			at := f.Clock.Now()
 			session.CompletedAt = &at
 		}
 
@@ -34,26 +35,26 @@ func TestRequestsAreAcceptedByStatus(t *testing.T) {
 		require.NoError(t, err)
 
 		for i := range open {
-			open[i] = closed(open[i], f.clock.Now())
+			open[i] = storetest.Closed(open[i], f.Clock.Now())
 		}
 
 		_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Session: &session, Answered: open})
 		require.NoError(t, err)
 
-		chat, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestChat, f.clock.Now()))
+		chat, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(claim.SessionID, tarsy.RequestChat, f.Clock.Now()))
 		require.NoError(t, err)
 		require.Equal(t, status.Terminal() && status != tarsy.SessionCancelled, chat, "chat in %s", status)
 
-		cancel, err := addRequest(db, t.Context(), newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now()))
+		cancel, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(claim.SessionID, tarsy.RequestCancel, f.Clock.Now()))
 		require.NoError(t, err)
 		require.Equal(t, status != tarsy.SessionCancelled, cancel, "cancel in %s: the investigation, or what was just asked", status)
 	}
 
-	ok, err := addRequest(db, t.Context(), newRequest(ident.New(), tarsy.RequestCancel, f.clock.Now()))
+	ok, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(ident.New(), tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.False(t, ok, "there is no such session")
 
-	ok, err = addRequest(db, t.Context(), newRequest(ident.New(), tarsy.RequestChat, f.clock.Now()))
+	ok, err = storetest.AddRequest(db, t.Context(), storetest.NewRequest(ident.New(), tarsy.RequestChat, f.Clock.Now()))
 	require.NoError(t, err)
 	require.False(t, ok, "there is no such session")
 }
@@ -62,47 +63,47 @@ func TestDeletedSessionAcceptsNoRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	for _, session := range []tarsy.Session{f.finished(t, db, tarsy.SessionCompleted), f.create(t, db)} {
-		f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, session.ID, f.clock.Now())
+	for _, session := range []tarsy.Session{f.Finished(t, db, tarsy.SessionCompleted), f.Create(t, db)} {
+		f.Exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, session.ID, f.Clock.Now())
 
 		for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
-			taken, err := addRequest(db, t.Context(), newRequest(session.ID, kind, f.clock.Now()))
+			taken, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(session.ID, kind, f.Clock.Now()))
 			require.NoError(t, err)
 			require.False(t, taken, "%s of a deleted session that was %s", kind, session.Status)
 		}
 	}
 
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM requests`))
-	require.Zero(t, value[int](t, f, `SELECT sum(open_requests) FROM sessions`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM requests`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT sum(open_requests) FROM sessions`))
 }
 
 func TestFinishedSessionIsCancellableOnlyDuringQuestion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	session := f.finished(t, db, tarsy.SessionFailed)
+	db := f.Server(t)
+	session := f.Finished(t, db, tarsy.SessionFailed)
 	cancel := func() bool {
-		taken, err := db.AddCancel(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+		taken, err := db.AddCancel(t.Context(), storetest.NewRequest(session.ID, tarsy.RequestCancel, f.Clock.Now()))
 		require.NoError(t, err)
 
 		return taken
 	}
 
 	require.False(t, cancel(), "nothing is being done")
-	f.question(t, db, session.ID)
+	f.Question(t, db, session.ID)
 
-	claim := f.claimAsked(t, db, serverA, 1)[0]
-	stage := f.begin(t, db, claim)
+	claim := f.ClaimAsked(t, db, storetest.ServerA, 1)[0]
+	stage := f.Begin(t, db, claim)
 	require.True(t, cancel(), "the question is being answered")
 	require.True(t, cancel(), "asking twice is asking once")
 
-	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}})
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{storetest.Ended(stage, f.Clock.Now())}})
 	require.NoError(t, err)
 	require.False(t, cancel(), "what is asked still is too late, and nothing is being done")
-	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
 }
 
 // If a request to cancel an answer were still open when the next question comes, it would cancel the answer to that one.
@@ -110,22 +111,22 @@ func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	session := f.finished(t, db, tarsy.SessionCompleted)
-	f.question(t, db, session.ID)
+	db := f.Server(t)
+	session := f.Finished(t, db, tarsy.SessionCompleted)
+	f.Question(t, db, session.ID)
 
-	claim := f.claimAsked(t, db, serverA, 1)[0]
-	stage := f.begin(t, db, claim)
+	claim := f.ClaimAsked(t, db, storetest.ServerA, 1)[0]
+	stage := f.Begin(t, db, claim)
 
-	taken, err := db.AddCancel(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+	taken, err := db.AddCancel(t.Context(), storetest.NewRequest(session.ID, tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, taken)
 
-	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+	committed, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Stages: []tarsy.Stage{storetest.Ended(stage, f.Clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.False(t, committed.Released)
 
-	taken, err = addRequest(db, t.Context(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+	taken, err = storetest.AddRequest(db, t.Context(), storetest.NewRequest(session.ID, tarsy.RequestChat, f.Clock.Now()))
 	require.NoError(t, err)
 	require.False(t, taken)
 
@@ -133,9 +134,9 @@ func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 
-	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
+	_, err = db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{storetest.Closed(open[0], f.Clock.Now())}, Release: true})
 	require.NoError(t, err)
-	f.question(t, db, session.ID)
+	f.Question(t, db, session.ID)
 }
 
 func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
@@ -144,8 +145,8 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 	const askers, rounds = 20, 6
 
 	f := newFixture(t)
-	servers := []*postgres.DB{f.server(t), f.server(t)}
-	session := f.finished(t, servers[0], tarsy.SessionCompleted)
+	servers := []*postgres.DB{f.Server(t), f.Server(t)}
+	session := f.Finished(t, servers[0], tarsy.SessionCompleted)
 
 	var chat string
 
@@ -159,7 +160,7 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 		for n := range askers {
 			group.Go(func() error {
 				question, asked, err := servers[n%len(servers)].AddQuestion(context.Background(),
-					newRequest(session.ID, tarsy.RequestChat, f.clock.Now()), newQuestion())
+					storetest.NewRequest(session.ID, tarsy.RequestChat, f.Clock.Now()), storetest.NewQuestion())
 				if asked {
 					count.Add(1)
 					taken.Store(&question)
@@ -171,8 +172,8 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 
 		require.NoError(t, group.Wait())
 		require.Equal(t, int32(1), count.Load())
-		require.Equal(t, round+1, value[int](t, f, `SELECT count(*) FROM requests`), "a question that was refused leaves no row")
-		require.Equal(t, 1, value[int](t, f, `SELECT open_requests FROM sessions`))
+		require.Equal(t, round+1, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM requests`), "a question that was refused leaves no row")
+		require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions`))
 
 		question := *taken.Load()
 		if chat == "" {
@@ -181,32 +182,32 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 
 		require.Equal(t, chat, question.ChatID, "all questions of a session are of one chat")
 
-		claims := f.claimAsked(t, servers[1], serverB, 1)
+		claims := f.ClaimAsked(t, servers[1], storetest.ServerB, 1)
 		require.Len(t, claims, 1)
 
-		stage := f.begin(t, servers[1], claims[0])
+		stage := f.Begin(t, servers[1], claims[0])
 		require.Equal(t, question.StageID, stage.ID, "the asker was told the ids that are stored")
-		require.Equal(t, question.Content, value[string](t, f, `SELECT content FROM chat_user_messages WHERE id = $1`, question.MessageID))
+		require.Equal(t, question.Content, storetest.Value[string](t, f.Admin, `SELECT content FROM chat_user_messages WHERE id = $1`, question.MessageID))
 
-		refused, err := addRequest(servers[0], t.Context(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+		refused, err := storetest.AddRequest(servers[0], t.Context(), storetest.NewRequest(session.ID, tarsy.RequestChat, f.Clock.Now()))
 		require.NoError(t, err)
 		require.False(t, refused, "one is being answered")
 
 		committed, err := servers[1].Hold(claims[0].Lease).Commit(t.Context(),
-			progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+			progress.Step{Stages: []tarsy.Stage{storetest.Ended(stage, f.Clock.Now())}, Release: true})
 		require.NoError(t, err)
 		require.True(t, committed.Released)
 	}
 
-	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM chats`))
+	require.Equal(t, 1, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM chats`))
 }
 
 // requireNoOrphanRequests checks that every open request is counted, and that its session is held or can be claimed.
 func (f *fixture) requireNoOrphanRequests(t *testing.T) {
 	t.Helper()
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions s
 WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
-	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions WHERE open_requests > 0 AND runnable_at IS NULL`))
+	require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT count(*) FROM sessions WHERE open_requests > 0 AND runnable_at IS NULL`))
 }
 
 // The next question and the end of the previous answer race: the question is refused, or the next server that looks finds it.
@@ -216,18 +217,18 @@ func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 	const rounds = 80
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	session := f.finished(t, a, tarsy.SessionTimedOut)
-	f.question(t, b, session.ID)
+	a, b := f.Server(t), f.Server(t)
+	session := f.Finished(t, a, tarsy.SessionTimedOut)
+	f.Question(t, b, session.ID)
 
 	refused := 0
 
 	for range rounds {
-		claims := f.claimAsked(t, a, serverA, 1)
+		claims := f.ClaimAsked(t, a, storetest.ServerA, 1)
 		require.Len(t, claims, 1)
 		require.True(t, claims[0].Uncounted)
 
-		stage := f.begin(t, a, claims[0])
+		stage := f.Begin(t, a, claims[0])
 
 		var (
 			group     errgroup.Group
@@ -237,12 +238,12 @@ func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 
 		group.Go(func() (err error) {
 			committed, err = a.Hold(claims[0].Lease).Commit(context.Background(),
-				progress.Step{Stages: []tarsy.Stage{ended(stage, f.clock.Now())}, Release: true})
+				progress.Step{Stages: []tarsy.Stage{storetest.Ended(stage, f.Clock.Now())}, Release: true})
 
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = addRequest(b, context.Background(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+			taken, err = storetest.AddRequest(b, context.Background(), storetest.NewRequest(session.ID, tarsy.RequestChat, f.Clock.Now()))
 
 			return err
 		})
@@ -253,7 +254,7 @@ func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 		if !taken {
 			refused++
 
-			f.question(t, b, session.ID)
+			f.Question(t, b, session.ID)
 		}
 	}
 
@@ -266,8 +267,8 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 	const rounds = 60
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	session := f.finished(t, a, tarsy.SessionCompleted)
+	a, b := f.Server(t), f.Server(t)
+	session := f.Finished(t, a, tarsy.SessionCompleted)
 	cancelled := 0
 
 	for range rounds {
@@ -277,12 +278,12 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 		)
 
 		group.Go(func() (err error) {
-			asked, err = addRequest(a, context.Background(), newRequest(session.ID, tarsy.RequestChat, f.clock.Now()))
+			asked, err = storetest.AddRequest(a, context.Background(), storetest.NewRequest(session.ID, tarsy.RequestChat, f.Clock.Now()))
 
 			return err
 		})
 		group.Go(func() (err error) {
-			cancel, err = addRequest(b, context.Background(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+			cancel, err = storetest.AddRequest(b, context.Background(), storetest.NewRequest(session.ID, tarsy.RequestCancel, f.Clock.Now()))
 
 			return err
 		})
@@ -297,7 +298,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 		}
 
 		// Whether it is claimed to answer or to cancel, both requests are in its state.
-		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
+		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Cancels: 1, Chats: 1, Lease: storetest.Lease})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 		require.True(t, claims[0].Uncounted)
@@ -305,7 +306,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 
 		answered := claims[0].State.Requests
 		for i := range answered {
-			answered[i] = closed(answered[i], f.clock.Now())
+			answered[i] = storetest.Closed(answered[i], f.Clock.Now())
 		}
 
 		committed, err := a.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Answered: answered, Release: true})

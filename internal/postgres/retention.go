@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -174,7 +173,7 @@ func (db *DB) ExpireSessions(ctx context.Context, before time.Time, batch Batch,
 // *tarsy.Error with CodeConflict.
 func (db *DB) DeleteSession(ctx context.Context, id string) error {
 	if !ident.Valid(id) {
-		return sessionNotFound(id)
+		return SessionNotFound(id)
 	}
 
 	var version int64
@@ -189,7 +188,7 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return sessionNotFound(id)
+			return SessionNotFound(id)
 		case err != nil:
 			return fmt.Errorf("lock session: %w", err)
 		case !status.Terminal():
@@ -213,16 +212,3 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 
 	return nil
 }
-
-// Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its completion can be
-// one transaction.
-func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }
-
-// Notes is the pool of notes and their journal: see internal/note/store.
-func (db *DB) Notes() *pgxpool.Pool { return db.notes }
-
-// Alerts is the pool of deliveries of alerts: see internal/triage/store.
-func (db *DB) Alerts() *pgxpool.Pool { return db.alerts }
-
-// Readers is the pool of queries that a person waits for and that may be slow.
-func (db *DB) Readers() *pgxpool.Pool { return db.readers }

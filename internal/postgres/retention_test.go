@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -28,15 +29,15 @@ func nothing(pgx.Tx) error { return nil }
 
 // ended stores a session with this many events that is over and not held.
 func (f *fixture) ended(t require.TestingT, db *postgres.DB, events int) tarsy.Session {
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 	session := claim.State.Session
-	f.end(t, db, claim, newEvents("event", events-1))
+	f.end(t, db, claim, storetest.NewEvents("event", events-1))
 
 	return session
 }
 
 func (f *fixture) end(t require.TestingT, db *postgres.DB, claim postgres.Claim, events []tarsy.Event) {
-	session, now := claim.State.Session, f.clock.Now()
+	session, now := claim.State.Session, f.Clock.Now()
 	session.Status, session.CompletedAt, session.LastInteractionAt = tarsy.SessionCompleted, &now, &now
 
 	done, err := db.Hold(claim.Lease).Commit(context.Background(), progress.Step{Session: &session, Events: events, Release: true})
@@ -46,7 +47,7 @@ func (f *fixture) end(t require.TestingT, db *postgres.DB, claim postgres.Claim,
 
 // ask asks a question of an ended session and claims it for the answer.
 func (f *fixture) ask(t require.TestingT, db *postgres.DB, id string) postgres.Claim {
-	ok, err := addRequest(db, context.Background(), newRequest(id, tarsy.RequestChat, f.clock.Now()))
+	ok, err := storetest.AddRequest(db, context.Background(), storetest.NewRequest(id, tarsy.RequestChat, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 
@@ -59,7 +60,7 @@ func (f *fixture) ask(t require.TestingT, db *postgres.DB, id string) postgres.C
 
 // claimChats claims sessions that are over and have a question to answer.
 func (f *fixture) claimChats(t require.TestingT, db *postgres.DB, n int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Chats: n, MaxSessions: noLimit, Lease: lease})
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Chats: n, MaxSessions: storetest.NoLimit, Lease: storetest.Lease})
 	require.NoError(t, err)
 
 	return claims
@@ -67,12 +68,12 @@ func (f *fixture) claimChats(t require.TestingT, db *postgres.DB, n int) []postg
 
 // remainingEvents returns how many events of a session are left, and the number up to which they were trimmed.
 func (f *fixture) remainingEvents(t require.TestingT, id string) (events, trimmed int) {
-	return value[int](t, f, `SELECT count(*) FROM events WHERE session_id = $1`, id),
-		value[int](t, f, `SELECT trimmed_seq FROM sessions WHERE id = $1`, id)
+	return storetest.Value[int](t, f.Admin, `SELECT count(*) FROM events WHERE session_id = $1`, id),
+		storetest.Value[int](t, f.Admin, `SELECT trimmed_seq FROM sessions WHERE id = $1`, id)
 }
 
 func (f *fixture) deleted(t require.TestingT, id string) bool {
-	return value[bool](t, f, `SELECT deleted_at IS NOT NULL FROM sessions WHERE id = $1`, id)
+	return storetest.Value[bool](t, f.Admin, `SELECT deleted_at IS NOT NULL FROM sessions WHERE id = $1`, id)
 }
 
 // everyState stores a session in each state that the clean-up must not touch, all of them long ago, and one in the only state
@@ -86,14 +87,14 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	f.ask(t, db, leased.ID)
 	alone["claimed for a question"] = leased.ID
 
-	alone["is running"] = f.hold(t, db, newEvents("intake", 2)...).SessionID
+	alone["is running"] = f.Hold(t, db, storetest.NewEvents("intake", 2)...).SessionID
 
 	// Two whose holder has accepted the question; one of them is handed over in the middle.
 	for _, name := range []string{"answering a question", "handed over with an answer half done"} {
 		claim := f.ask(t, db, f.ended(t, db, 3).ID)
-		_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())}})
+		_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{storetest.Closed(claim.State.Requests[0], f.Clock.Now())}})
 		require.NoError(t, err)
-		require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
+		require.Zero(t, storetest.Value[int](t, f.Admin, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 
 		if strings.HasPrefix(name, "handed over") {
 			require.NoError(t, db.HandOver(t.Context(), claim.Lease))
@@ -105,10 +106,10 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	// From here on nothing is claimed any more, because these would be.
 	free = ident.New()
 	for name, id := range map[string]string{"": free, "talked about lately": ident.New(), "ended lately": ident.New()} {
-		session := newSession(f.clock.Now())
+		session := storetest.NewSession(f.Clock.Now())
 		session.ID, session.Status, session.CompletedAt = id, tarsy.SessionFailed, &session.CreatedAt
-		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
-		f.exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, id)
+		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, storetest.NewEvents("intake", 4)...))
+		f.Exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, id)
 
 		if name != "" {
 			alone[name] = id
@@ -116,18 +117,18 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	}
 
 	asked := ident.New()
-	session := newSession(f.clock.Now())
+	session := storetest.NewSession(f.Clock.Now())
 	session.ID, session.Status, session.CompletedAt = asked, tarsy.SessionCompleted, &session.CreatedAt
-	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
-	f.exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, asked)
-	ok, err := addRequest(db, t.Context(), newRequest(asked, tarsy.RequestChat, f.clock.Now()))
+	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, storetest.NewEvents("intake", 4)...))
+	f.Exec(t, `UPDATE sessions SET runnable_at = NULL WHERE id = $1`, asked)
+	ok, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(asked, tarsy.RequestChat, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 	alone["asked a question that nobody has taken"] = asked
 
-	f.clock.Advance(48 * time.Hour)
-	f.exec(t, `UPDATE sessions SET last_interaction_at = $2 WHERE id = $1`, alone["talked about lately"], f.clock.Now().Add(-time.Hour))
-	f.exec(t, `UPDATE sessions SET completed_at = $2 WHERE id = $1`, alone["ended lately"], f.clock.Now().Add(-time.Hour))
+	f.Clock.Advance(48 * time.Hour)
+	f.Exec(t, `UPDATE sessions SET last_interaction_at = $2 WHERE id = $1`, alone["talked about lately"], f.Clock.Now().Add(-time.Hour))
+	f.Exec(t, `UPDATE sessions SET completed_at = $2 WHERE id = $1`, alone["ended lately"], f.Clock.Now().Add(-time.Hour))
 
 	return free, alone
 }
@@ -136,7 +137,7 @@ func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	free, alone := f.everyState(t, db)
 
 	before := map[string]int{}
@@ -145,7 +146,7 @@ func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 		require.Positive(t, before[id])
 	}
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.Clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 4}, swept)
 
@@ -160,7 +161,7 @@ func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 	}
 
 	// A second run does nothing.
-	swept, err = db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
+	swept, err = db.TrimJournals(t.Context(), f.Clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Zero(t, swept)
 }
@@ -169,20 +170,20 @@ func TestOnlyFinishedIdleSessionsExpire(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	free, alone := f.everyState(t, db)
 
-	swept, err := db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
+	swept, err := db.ExpireSessions(t.Context(), f.Clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
 	require.True(t, f.deleted(t, free))
-	require.Equal(t, f.clock.Now(), value[time.Time](t, f, `SELECT deleted_at FROM sessions WHERE id = $1`, free).UTC())
+	require.Equal(t, f.Clock.Now(), storetest.Value[time.Time](t, f.Admin, `SELECT deleted_at FROM sessions WHERE id = $1`, free).UTC())
 
 	for name, id := range alone {
 		require.False(t, f.deleted(t, id), name)
 	}
 
-	swept, err = db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
+	swept, err = db.ExpireSessions(t.Context(), f.Clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Zero(t, swept)
 }
@@ -192,32 +193,32 @@ func TestChatAfterCleanupIsCleanedUpLater(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	session := f.ended(t, db, 5)
 
 	sweep := func() postgres.Swept {
-		swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
+		swept, err := db.TrimJournals(t.Context(), f.Clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 		require.NoError(t, err)
 
 		return swept
 	}
 
-	f.clock.Advance(25 * time.Hour)
+	f.Clock.Advance(25 * time.Hour)
 	require.Equal(t, 1, sweep().Sessions)
 
 	claim := f.ask(t, db, session.ID)
 	require.Zero(t, sweep())
 
-	now := f.clock.Now()
+	now := f.Clock.Now()
 	answered := claim.State.Session
 	answered.LastInteractionAt = &now
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
-		Session: &answered, Events: newEvents("chat", 3), Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], now)},
+		Session: &answered, Events: storetest.NewEvents("chat", 3), Release: true, Answered: []tarsy.Request{storetest.Closed(claim.State.Requests[0], now)},
 	})
 	require.NoError(t, err)
 	require.Zero(t, sweep())
 
-	f.clock.Advance(25 * time.Hour)
+	f.Clock.Advance(25 * time.Hour)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 3}, sweep())
 
 	events, trimmed := f.remainingEvents(t, session.ID)
@@ -229,16 +230,16 @@ func TestBatchesAreBoundedAndLastOneIsReported(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for _, events := range []int{7, 7, 2, 2, 2} {
 		f.ended(t, db, events)
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 	}
 
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 
-	before := f.clock.Now().Add(-time.Minute)
+	before := f.Clock.Now().Add(-time.Minute)
 	ends := 0
 	last := func(pgx.Tx) error {
 		ends++
@@ -271,16 +272,16 @@ func TestBatchAndItsJobCompleteInOneTransaction(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	session := f.ended(t, db, 3)
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 
 	refused := errors.New("refused")
 	refuse := func(pgx.Tx) error { return refused }
 
-	_, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), refuse)
+	_, err := db.TrimJournals(t.Context(), f.Clock.Now(), unboundedBatch(), refuse)
 	require.ErrorIs(t, err, refused)
-	_, err = db.ExpireSessions(t.Context(), f.clock.Now(), unboundedBatch(), refuse)
+	_, err = db.ExpireSessions(t.Context(), f.Clock.Now(), unboundedBatch(), refuse)
 	require.ErrorIs(t, err, refused)
 
 	events, trimmed := f.remainingEvents(t, session.ID)
@@ -294,24 +295,24 @@ func TestLockedSessionsAreSkippedUntilNextRun(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	session, other := f.ended(t, db, 3), f.ended(t, db, 2)
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 
-	unlock := f.lock(t, session.ID)
+	unlock := f.Lock(t, session.ID)
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.Clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 2}, swept)
 
-	swept, err = db.ExpireSessions(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
+	swept, err = db.ExpireSessions(t.Context(), f.Clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
 	require.True(t, f.deleted(t, other.ID))
 
 	unlock()
 
-	swept, err = db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
+	swept, err = db.TrimJournals(t.Context(), f.Clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 3}, swept)
 }
@@ -324,7 +325,7 @@ func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	const sessions, rounds = 8, 15
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
+	a, b := f.Server(t), f.Server(t)
 
 	ids := make([]string, sessions)
 	for i := range ids {
@@ -334,20 +335,20 @@ func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	var (
 		talking, sweeping errgroup.Group
 		done              = make(chan struct{})
-		later             = f.clock.Now().Add(time.Hour)
+		later             = f.Clock.Now().Add(time.Hour)
 	)
 
 	talking.Go(func() error {
 		for range rounds {
 			for _, id := range ids {
-				if _, err := addRequest(a, context.Background(), newRequest(id, tarsy.RequestChat, f.clock.Now())); err != nil {
+				if _, err := storetest.AddRequest(a, context.Background(), storetest.NewRequest(id, tarsy.RequestChat, f.Clock.Now())); err != nil {
 					return err
 				}
 			}
 
 			for _, claim := range f.claimChats(t, a, sessions) {
 				_, err := a.Hold(claim.Lease).Commit(context.Background(), progress.Step{
-					Events: newEvents("chat", 4), Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())},
+					Events: storetest.NewEvents("chat", 4), Release: true, Answered: []tarsy.Request{storetest.Closed(claim.State.Requests[0], f.Clock.Now())},
 				})
 				if err != nil {
 					return err
@@ -379,7 +380,7 @@ func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	require.NoError(t, sweeping.Wait())
 
 	for _, id := range ids {
-		require.Equal(t, 3+4*rounds, value[int](t, f, `SELECT last_seq FROM sessions WHERE id = $1`, id))
+		require.Equal(t, 3+4*rounds, storetest.Value[int](t, f.Admin, `SELECT last_seq FROM sessions WHERE id = $1`, id))
 		f.requireCounted(t, id)
 	}
 }
@@ -387,7 +388,7 @@ func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 // requireCounted checks that exactly the events that the session does not count as gone are left.
 func (f *fixture) requireCounted(t *testing.T, id string) {
 	t.Helper()
-	require.True(t, value[bool](t, f, `SELECT coalesce(min(e.seq) = s.trimmed_seq + 1, s.trimmed_seq = s.last_seq)
+	require.True(t, storetest.Value[bool](t, f.Admin, `SELECT coalesce(min(e.seq) = s.trimmed_seq + 1, s.trimmed_seq = s.last_seq)
     AND count(e.seq) = s.last_seq - s.trimmed_seq
 FROM sessions s LEFT JOIN events e ON e.session_id = s.id WHERE s.id = $1 GROUP BY s.id`, id))
 }
@@ -396,7 +397,7 @@ func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	writer, reader := f.server(t), f.server(t)
+	writer, reader := f.Server(t), f.Server(t)
 
 	var queue sync.Mutex
 
@@ -418,12 +419,12 @@ func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 
 						events := make([]tarsy.Event, len(entries))
 						for i, entry := range entries {
-							events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: epoch()}
+							events[i] = tarsy.Event{Type: "test", Payload: text(entry), CreatedAt: storetest.Epoch()}
 						}
 
 						claim := f.ask(t, writer, session.ID)
 						_, err := writer.Hold(claim.Lease).Commit(ctx, progress.Step{
-							Events: events, Release: true, Answered: []tarsy.Request{closed(claim.State.Requests[0], epoch())},
+							Events: events, Release: true, Answered: []tarsy.Request{storetest.Closed(claim.State.Requests[0], storetest.Epoch())},
 						})
 
 						return err
@@ -434,10 +435,10 @@ func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 						// Only this one may be trimmed, and only now.
 						const age = `UPDATE sessions SET completed_at = $2, last_interaction_at = $2 WHERE id = $1`
 
-						f.exec(t, age, session.ID, epoch().Add(-time.Hour))
-						defer f.exec(t, age, session.ID, epoch())
+						f.Exec(t, age, session.ID, storetest.Epoch().Add(-time.Hour))
+						defer f.Exec(t, age, session.ID, storetest.Epoch())
 
-						_, err := reader.TrimJournals(ctx, epoch(), unboundedBatch(), nothing)
+						_, err := reader.TrimJournals(ctx, storetest.Epoch(), unboundedBatch(), nothing)
 
 						return err
 					}
@@ -450,7 +451,7 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	kept, session := f.ended(t, db, 2), f.ended(t, db, 3)
 
 	feed := db.Signals().WatchSessions(10)
@@ -485,7 +486,7 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
 	for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
-		asked, err := addRequest(db, t.Context(), newRequest(session.ID, kind, epoch()))
+		asked, err := storetest.AddRequest(db, t.Context(), storetest.NewRequest(session.ID, kind, storetest.Epoch()))
 		require.NoError(t, err)
 		require.False(t, asked, kind)
 	}
@@ -497,9 +498,9 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	require.Equal(t, tarsy.SessionCompleted, status)
 
 	// Its journal is trimmed when it is due.
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.Clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 2, Events: 5}, swept)
 }
@@ -508,7 +509,7 @@ func TestRunningSessionsAreNotDeleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	_, alone := f.everyState(t, db)
 
 	for _, id := range []string{ident.New(), "no-id", ""} {
@@ -534,7 +535,7 @@ func TestCleanupUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for sql, index := range map[string]string{
 		postgres.LockForTrimSQL: "using sessions_untrimmed", postgres.TrimSQL: "using events_pkey", postgres.ExpireSQL: "using sessions_over",

@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // foreignFunctions are those of River that call only functions of PostgreSQL, so that any search path works.
@@ -54,7 +55,7 @@ func TestReplacedFunctionKeepsSearchPath(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.Migrations(), map[int]string{9001: `
+	require.NoError(t, postgres.MigrateAs(t.Context(), f.URL, postgres.Migrations(), map[int]string{9001: `
 		CREATE OR REPLACE FUNCTION search_set(content text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT search_tokens(content)';
 		CREATE FUNCTION brand_new(a integer, OUT b integer) LANGUAGE sql AS 'SELECT a';
 		CREATE PROCEDURE newer() LANGUAGE sql AS 'SELECT 1'`}))
@@ -68,13 +69,13 @@ func TestUpgradeGivesFunctionsOfEarlierReleasesSearchPath(t *testing.T) {
 	const searchPath = 39
 
 	f := newFixtureAt(t, emptyDatabase(t))
-	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.MigrationsBefore(searchPath), nil))
-	f.exec(t, `DO $$ DECLARE f regprocedure; BEGIN
+	require.NoError(t, postgres.MigrateAs(t.Context(), f.URL, postgres.MigrationsBefore(searchPath), nil))
+	f.Exec(t, `DO $$ DECLARE f regprocedure; BEGIN
     FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP EXECUTE format('ALTER FUNCTION %s RESET ALL', f); END LOOP;
 END $$`)
 	require.Len(t, list(t, f, functionsSQL), 20)
 
-	require.NoError(t, postgres.Migrate(t.Context(), f.url))
+	require.NoError(t, postgres.Migrate(t.Context(), f.URL))
 	require.Empty(t, list(t, f, functionsSQL))
 }
 
@@ -83,11 +84,11 @@ func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	ended := f.finished(t, db, tarsy.SessionCompleted)
-	waiting := f.create(t, db)
+	db := f.Server(t)
+	ended := f.Finished(t, db, tarsy.SessionCompleted)
+	waiting := f.Create(t, db)
 
-	conn, err := pgx.Connect(t.Context(), f.url)
+	conn, err := pgx.Connect(t.Context(), f.URL)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
 
@@ -132,7 +133,7 @@ func TestOtherSchemaThanPublicWorks(t *testing.T) {
 	t.Cleanup(db.Stop)
 
 	f := newFixtureAt(t, inside)
-	session := f.finished(t, db, tarsy.SessionCompleted)
+	session := f.Finished(t, db, tarsy.SessionCompleted)
 	found, err := db.SessionDetail(t.Context(), session.ID)
 	require.NoError(t, err)
 	require.Equal(t, tarsy.SessionCompleted, found.Status)
@@ -211,7 +212,7 @@ func asGuest(t *testing.T, address, schema string) string {
 func list(t *testing.T, f *fixture, sql string) []string {
 	t.Helper()
 
-	return value[[]string](t, f, "SELECT ARRAY ("+sql+")")
+	return storetest.Value[[]string](t, f.Admin, "SELECT ARRAY ("+sql+")")
 }
 
 func withSearchPath(t *testing.T, address, path string) string {

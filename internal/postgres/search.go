@@ -106,7 +106,7 @@ func (db *DB) planSearch(ctx context.Context, s searchWords) (searchPlan, error)
 
 	batch.Queue(`SELECT search_query($1, $2, '')::text, search_query($1, $2, '^')::text`, s.words, s.prefixes).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&plan.query, &plan.title) })
-	queueRows(&batch, &plan.tokens, `
+	QueueRows(&batch, &plan.tokens, `
 SELECT t.token, w.prefix AND t.place = cardinality(search_tokens(w.word)) AS prefix
 FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens(w.word)) WITH ORDINALITY AS t (token, place)`, s.words, s.prefixes)
 	batch.Queue(`EXPLAIN (FORMAT JSON) SELECT session_id FROM session_list WHERE words @@ search_query($1, $2, '')`, s.words, s.prefixes).
@@ -151,7 +151,7 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 	}
 
 	if plan.expected <= fewMatches {
-		return collect[hit](ctx, db.readers, q.allMatches(f), q.args)
+		return Collect[hit](ctx, db.readers, q.allMatches(f), q.args)
 	}
 
 	var found []hit
@@ -228,7 +228,7 @@ func (db *DB) findInTier(ctx context.Context, q listQuery, f tarsy.SessionFilter
 		bounds += " AND l.created_at < @created_before"
 	}
 
-	newest, err := collect[hit](ctx, db.readers, `
+	newest, err := Collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier
 FROM (SELECT `+listColumns+` FROM session_list l WHERE `+bounds+` ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(newestScanned)+`) AS l
 WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
@@ -237,7 +237,7 @@ WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMI
 	}
 
 	// Ordering by an expression keeps the planner from walking an index from the newest session to the oldest.
-	return collect[hit](ctx, db.readers, `
+	return Collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM session_list l
 WHERE `+match+` AND `+bounds+` AND `+where+`
 ORDER BY l.created_at + interval '0' DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
@@ -258,7 +258,7 @@ func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tar
 		ids[i] = p.SessionID
 	}
 
-	found, err := collect[foundSession](ctx, db.readers, itemSQL("$3")+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
+	found, err := Collect[foundSession](ctx, db.readers, itemSQL("$3")+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
 FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL`+itemJoin+`
 ORDER BY page.number`, ids, snippetSource, db.clock.Now())
 	if err != nil {

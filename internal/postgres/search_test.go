@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -29,7 +30,7 @@ func TestSearchFindsWordsPrefixesAndIdentifiers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.alertOf(t, db, `Pod "checkout-7d9f8c-x2x1z" (ns/payments) was OOMKilled. Node: ip-10-0-3-12, address 10.0.3.12:8080;
 image=registry.local/shop/checkout@sha256:9f86d081884c7d659a2feaa0c55ad015 in /var/log/app_1.log, user ann@example.org, Größe «groß»—Ende.`)
 	f.alertOf(t, db, "something else: 10.0.3.1, checkout-8 and /var/lib")
@@ -53,12 +54,12 @@ func TestSearchFindsFinalAnalysis(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	session := claim.State.Session
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "unbounded"}))
 
-	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
+	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.Clock.Now())
 	session.FinalAnalysis, session.ExecutiveSummary = "The cache is unbounded.", "Out of memory."
 	commit(t, db, claim, progress.Step{Session: &session})
 
@@ -66,7 +67,7 @@ func TestSearchFindsFinalAnalysis(t *testing.T) {
 		require.Equal(t, []string{session.ID}, listed(t, db, tarsy.SessionFilter{Search: search}), search)
 	}
 
-	f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, session.ID)
+	f.Exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, session.ID)
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "unbounded"}))
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{}))
 }
@@ -76,7 +77,7 @@ func TestSearchRanksTitlesFirst(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	titled := f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) {
 		s.Title, s.Labels = "Checkout latency above 2s", map[string]string{"env": "prod"}
 	})
@@ -94,17 +95,17 @@ func TestSearchRanksTitlesFirst(t *testing.T) {
 
 	check()
 
-	claim := f.claim(t, db, serverA, 1)[0]
+	claim := f.Claim(t, db, storetest.ServerA, 1)[0]
 	require.Equal(t, titled, claim.SessionID)
 
 	session := claim.State.Session
-	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, new(f.clock.Now()), "The cache is cold."
+	session.Status, session.CompletedAt, session.FinalAnalysis = tarsy.SessionCompleted, new(f.Clock.Now()), "The cache is cold."
 	commit(t, db, claim, progress.Step{Session: &session})
 	check()
 	require.Equal(t, []string{titled}, listed(t, db, tarsy.SessionFilter{Search: "cold"}))
 
 	// A server that indexes old sessions stores the same words.
-	f.exec(t, `UPDATE session_list SET words = NULL`)
+	f.Exec(t, `UPDATE session_list SET words = NULL`)
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "latency"}))
 	require.NoError(t, db.Fill(t.Context()))
 	check()
@@ -115,12 +116,12 @@ func TestSearchFindsCauseAndListsOutcomeOnceSessionEnds(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	session := claim.State.Session
 	text := f.alertOf(t, db, "the pool is exhausted")
 
-	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
+	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.Clock.Now())
 	session.Outcome, session.Cause, session.ExecutiveSummary = tarsy.OutcomeCauseFound, "connection pool exhausted by migrate-7", "Too many connections."
 	commit(t, db, claim, progress.Step{Session: &session})
 
@@ -143,7 +144,7 @@ func TestSearchFindsCauseAndListsOutcomeOnceSessionEnds(t *testing.T) {
 	check()
 
 	// A server that indexes old sessions stores the same words.
-	f.exec(t, `UPDATE session_list SET words = NULL`)
+	f.Exec(t, `UPDATE session_list SET words = NULL`)
 	require.NoError(t, db.Fill(t.Context()))
 	check()
 }
@@ -154,7 +155,7 @@ func TestSearchIsOrderedByRelevanceAndPaged(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var title, text []string
 
@@ -204,7 +205,7 @@ func TestSearchCombinesWithEveryFilter(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var ids []string
 
@@ -218,7 +219,7 @@ func TestSearchCombinesWithEveryFilter(t *testing.T) {
 
 	f.alertOf(t, db, "hay")
 
-	after, before := epoch().Add(2*time.Minute), epoch().Add(5*time.Minute)
+	after, before := storetest.Epoch().Add(2*time.Minute), storetest.Epoch().Add(5*time.Minute)
 
 	for _, test := range []struct {
 		filter tarsy.SessionFilter
@@ -244,7 +245,7 @@ func TestSearchShowsWhatMatched(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	f.alertOf(t, db, strings.Repeat("padding ", 100)+"<script>alert(1)</script> Checkout-7d9f\nfailed at «ANGER» "+strings.Repeat("more ", 100))
 
 	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Search: "anger checkout-7d", Limit: 1})
@@ -276,7 +277,7 @@ func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var lines strings.Builder
 	for i := range 40_000 {
@@ -289,11 +290,11 @@ func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 		"long identifier": strings.Repeat("a-", 1<<16), "empty": "",
 	} {
 		id := f.alertOf(t, db, text)
-		claim := f.claim(t, db, serverA, 1)[0]
+		claim := f.Claim(t, db, storetest.ServerA, 1)[0]
 		require.Equal(t, id, claim.SessionID, name)
 
 		session := claim.State.Session
-		session.Status, session.CompletedAt, session.FinalAnalysis, session.ExecutiveSummary = tarsy.SessionCompleted, new(f.clock.Now()), text, text
+		session.Status, session.CompletedAt, session.FinalAnalysis, session.ExecutiveSummary = tarsy.SessionCompleted, new(f.Clock.Now()), text, text
 		commit(t, db, claim, progress.Step{Session: &session, Release: true})
 	}
 
@@ -315,7 +316,7 @@ func TestSessionsOlderThanSearchAreFound(t *testing.T) {
 	for i, status := range []string{"completed", "failed", "pending"} {
 		_, err = conn.Exec(t.Context(), `
 INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, final_analysis, created_at, completed_at)
-VALUES ($1, 'disk', 'volume needle-' || $2::int, 'c', $3::text, 'ann', 'full', $4::timestamptz, CASE WHEN $3::text <> 'pending' THEN $4::timestamptz END)`, ident.New(), i, status, epoch())
+VALUES ($1, 'disk', 'volume needle-' || $2::int, 'c', $3::text, 'ann', 'full', $4::timestamptz, CASE WHEN $3::text <> 'pending' THEN $4::timestamptz END)`, ident.New(), i, status, storetest.Epoch())
 		require.NoError(t, err)
 	}
 
@@ -330,11 +331,11 @@ SELECT gen_random_uuid(), s.id, gen_random_uuid(), s.id, gen_random_uuid(), 'c',
 	require.NoError(t, postgres.Migrate(t.Context(), address))
 
 	f := newFixture(t)
-	db := f.serverAt(t, address)
+	db := f.ServerAt(t, address)
 	require.Len(t, listed(t, db, tarsy.SessionFilter{AlertType: "disk"}), 3)
 	require.Len(t, listed(t, db, tarsy.SessionFilter{Statuses: []tarsy.SessionStatus{tarsy.SessionPending}}), 1)
 
-	spent, err := db.SpentSince(t.Context(), epoch())
+	spent, err := db.SpentSince(t.Context(), storetest.Epoch())
 	require.NoError(t, err)
 	require.Equal(t, tarsy.Spend{Usage: tarsy.Usage{InputTokens: 6, TotalTokens: 6, CostUSD: 1.5}, ToolCalls: 3}, spent)
 

@@ -95,7 +95,7 @@ func TestSearchFindsIdentifierAfterPunctuation(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	id := f.alertOf(t, db, "Retry it. --dry-run first")
 
 	for _, search := range []string{"dry-run", "--dry-run", `"dry-run"`} {

@@ -14,12 +14,12 @@ import (
 // SessionDetail returns one session with its stages and executions, from one snapshot.
 func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error) {
 	if !ident.Valid(id) {
-		return nil, sessionNotFound(id)
+		return nil, SessionNotFound(id)
 	}
 
 	var rows detailRows
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
 		rows.queue(&batch, id, db.clock.Now())
@@ -31,7 +31,7 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 	}
 
 	if len(rows.sessions) == 0 {
-		return nil, sessionNotFound(id)
+		return nil, SessionNotFound(id)
 	}
 
 	return rows.detail(), nil
@@ -71,18 +71,18 @@ WHERE session_id = $1 AND NOT EXISTS (SELECT FROM stages t WHERE t.id = stage_id
 GROUP BY server_name, tool_name ORDER BY calls DESC, server_name, tool_name`
 
 func (r *detailRows) queue(batch *pgx.Batch, id string, now time.Time) {
-	queueRows(batch, &r.sessions, `SELECT `+sessionRowColumns.list()+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
-	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), id)
-	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
-	queueRows(batch, &r.chats, chatsTable.selectWhere(`session_id = $1`), id)
-	queueRows(batch, &r.verdicts, verdictsTable.selectWhere(`session_id = $1`), id)
-	queueRows(batch, &r.feedback, feedbackSQL, id)
-	queueRows(batch, &r.handling, handlingSQL, id)
-	queueRows(batch, &r.reruns, `SELECT id FROM sessions WHERE rerun_of = $1 AND deleted_at IS NULL ORDER BY id`, id)
-	queueRows(batch, &r.tools, toolsSQL, id)
-	queueRows(batch, &r.waiting, `SELECT `+countApprovals("$2")+` AS approvals FROM sessions s WHERE s.id = $1`, id, now)
+	QueueRows(batch, &r.sessions, `SELECT `+sessionRowColumns.List()+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id)
+	QueueRows(batch, &r.stages, stagesTable.SelectWhere(`session_id = $1 ORDER BY stage_index`), id)
+	QueueRows(batch, &r.executions, executionsTable.SelectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), id)
+	QueueRows(batch, &r.chats, chatsTable.SelectWhere(`session_id = $1`), id)
+	QueueRows(batch, &r.verdicts, VerdictsTable.SelectWhere(`session_id = $1`), id)
+	QueueRows(batch, &r.feedback, feedbackSQL, id)
+	QueueRows(batch, &r.handling, handlingSQL, id)
+	QueueRows(batch, &r.reruns, `SELECT id FROM sessions WHERE rerun_of = $1 AND deleted_at IS NULL ORDER BY id`, id)
+	QueueRows(batch, &r.tools, toolsSQL, id)
+	QueueRows(batch, &r.waiting, `SELECT `+countApprovals("$2")+` AS approvals FROM sessions s WHERE s.id = $1`, id, now)
 	queueSpend(batch, &r.spent, id)
-	queueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
+	QueueRows(batch, &r.alerts, `SELECT (`+alertStateSQL+`) AS alert FROM sessions s WHERE s.id = $1`, id)
 }
 
 func (r *detailRows) detail() *tarsy.SessionDetail {
@@ -141,19 +141,16 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 	return detail
 }
 
-// snapshot gives several queries the same view of the database.
-var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-
 // SessionProgress returns the progress of a session.
 func (db *DB) SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error) {
-	return one[tarsy.SessionProgress](ctx, db, id, `
+	return SessionRow[tarsy.SessionProgress](ctx, db, id, `
 SELECT id, status, stage_count, current_stage_index, error_code, error_message, last_seq AS version
 FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 }
 
 // SessionSummary returns the results of a session so far.
 func (db *DB) SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error) {
-	return one[tarsy.SessionSummary](ctx, db, id, `
+	return SessionRow[tarsy.SessionSummary](ctx, db, id, `
 SELECT id, status, executive_summary, final_analysis, outcome, cause, stage_count,
     COALESCE(floor(extract(epoch FROM COALESCE(completed_at, $2) - started_at) * 1000), 0)::bigint AS duration_ms,
     (SELECT `+sumUsage+` FROM llm_interactions WHERE session_id = $1) AS usage,
@@ -161,27 +158,9 @@ SELECT id, status, executive_summary, final_analysis, outcome, cause, stage_coun
 FROM sessions WHERE id = $1 AND deleted_at IS NULL`, db.clock.Now())
 }
 
-// one returns the row of a query about one session, whose id is its first argument.
-func one[R any](ctx context.Context, db *DB, id, sql string, args ...any) (*R, error) {
-	if !ident.Valid(id) {
-		return nil, sessionNotFound(id)
-	}
-
-	rows, err := collect[R](ctx, db.readers, sql, append([]any{id}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read session: %w", err)
-	}
-
-	if len(rows) == 0 {
-		return nil, sessionNotFound(id)
-	}
-
-	return &rows[0], nil
-}
-
 // SessionTeam returns the team that a session belongs to; empty if it belongs to none.
 func (db *DB) SessionTeam(ctx context.Context, id string) (string, error) {
-	found, err := one[struct{ Team string }](ctx, db, id, `SELECT team FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
+	found, err := SessionRow[struct{ Team string }](ctx, db, id, `SELECT team FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +174,7 @@ func (db *DB) HiddenSessions(ctx context.Context, ids []string, visible tarsy.Vi
 		return nil, nil
 	}
 
-	found, err := collect[struct{ ID string }](ctx, db.readers, `SELECT id FROM sessions WHERE id = ANY ($1) AND team <> ALL ($2)`, ids, visible.Values())
+	found, err := Collect[struct{ ID string }](ctx, db.readers, `SELECT id FROM sessions WHERE id = ANY ($1) AND team <> ALL ($2)`, ids, visible.Values())
 	if err != nil {
 		return nil, fmt.Errorf("look up teams of sessions: %w", err)
 	}

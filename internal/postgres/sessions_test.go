@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -38,19 +39,19 @@ func TestSessionsAreFiltered(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	put := func(change func(*tarsy.Session)) string {
-		f.clock.Advance(time.Minute)
+		f.Clock.Advance(time.Minute)
 
-		session := newSession(f.clock.Now())
+		session := storetest.NewSession(f.Clock.Now())
 		change(&session)
 		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
 		return session.ID
 	}
 
-	done := f.clock.Now()
+	done := f.Clock.Now()
 	plain := put(func(*tarsy.Session) {})
 	alert := put(func(s *tarsy.Session) { s.AlertType = "cpu" })
 	chain := put(func(s *tarsy.Session) { s.ChainID = "long" })
@@ -61,7 +62,7 @@ func TestSessionsAreFiltered(t *testing.T) {
 	percent := put(func(s *tarsy.Session) { s.AlertData = `disk 100% full, see C:\temp and a_b` })
 	deleted := put(func(s *tarsy.Session) { s.DeletedAt = &done })
 
-	after, before := epoch().Add(2*time.Minute), epoch().Add(4*time.Minute)
+	after, before := storetest.Epoch().Add(2*time.Minute), storetest.Epoch().Add(4*time.Minute)
 
 	for name, test := range map[string]struct {
 		filter tarsy.SessionFilter
@@ -99,14 +100,14 @@ func TestCursorVisitsEverySessionOnce(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for i := range 23 {
 		if i%4 == 0 { // several sessions share a time
-			f.clock.Advance(time.Microsecond)
+			f.Clock.Advance(time.Microsecond)
 		}
 
-		f.create(t, db)
+		f.Create(t, db)
 	}
 
 	want := listed(t, db, tarsy.SessionFilter{})
@@ -132,8 +133,8 @@ func TestCursorVisitsEverySessionOnce(t *testing.T) {
 		last := items[len(items)-1]
 		after = &tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 
-		f.clock.Advance(time.Second)
-		f.create(t, db) // new sessions appear on no later page
+		f.Clock.Advance(time.Second)
+		f.Create(t, db) // new sessions appear on no later page
 	}
 
 	require.Equal(t, want, got)
@@ -143,23 +144,23 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db, newEvents("intake", 1)...)
-	second, first := newStage(claim.SessionID, 2, epoch()), newStage(claim.SessionID, 1, epoch())
-	b, a := newExecution(first, 2, epoch()), newExecution(first, 1, epoch())
+	db := f.Server(t)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
+	second, first := storetest.NewStage(claim.SessionID, 2, storetest.Epoch()), storetest.NewStage(claim.SessionID, 1, storetest.Epoch())
+	b, a := storetest.NewExecution(first, 2, storetest.Epoch()), storetest.NewExecution(first, 1, storetest.Epoch())
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{
-		Stages: []tarsy.Stage{second, first}, Executions: []tarsy.Execution{b, a}, Events: newEvents("event", 2),
+		Stages: []tarsy.Stage{second, first}, Executions: []tarsy.Execution{b, a}, Events: storetest.NewEvents("event", 2),
 	})
 	require.NoError(t, err)
 
 	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
 	require.NoError(t, err)
 	require.Equal(t, int64(3), detail.Version)
-	require.Equal(t, serverA, detail.PodID)
+	require.Equal(t, storetest.ServerA, detail.PodID)
 	require.Equal(t, claim.State.Session.MCPSelection, detail.MCPSelection)
 	require.Len(t, detail.Stages, 2)
-	requireSame(t, first, detail.Stages[0].Stage)
+	storetest.RequireSame(t, first, detail.Stages[0].Stage)
 	require.Equal(t, []string{a.ID, b.ID}, []string{detail.Stages[0].Executions[0].ID, detail.Stages[0].Executions[1].ID})
 	require.NotNil(t, detail.Stages[1].Executions, "JSON shows an empty list")
 
@@ -178,8 +179,8 @@ func TestDetailAndTimelineAreOneSnapshot(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	writer, reader := f.server(t), f.server(t)
-	claim := f.hold(t, writer)
+	writer, reader := f.Server(t), f.Server(t)
+	claim := f.Hold(t, writer)
 
 	const steps = 80
 
@@ -193,11 +194,11 @@ func TestDetailAndTimelineAreOneSnapshot(t *testing.T) {
 		holder := writer.Hold(claim.Lease)
 
 		for n := 1; n <= steps; n++ {
-			stage := newStage(claim.SessionID, n, epoch())
+			stage := storetest.NewStage(claim.SessionID, n, storetest.Epoch())
 			if _, err := holder.Commit(context.Background(), progress.Step{
-				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{newExecution(stage, 1, epoch())},
-				Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, int64(n), epoch())},
-				Events:   newEvents("event", 1),
+				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{storetest.NewExecution(stage, 1, storetest.Epoch())},
+				Timeline: []tarsy.TimelineEvent{storetest.NewTimelineEvent(claim.SessionID, int64(n), storetest.Epoch())},
+				Events:   storetest.NewEvents("event", 1),
 			}); err != nil {
 				return err
 			}
@@ -259,25 +260,25 @@ func TestSummaryHasResultAndDuration(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	id := claim.SessionID
 
 	summary, err := db.SessionSummary(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, tarsy.SessionSummary{ID: id, Status: tarsy.SessionPending}, *summary)
 
-	stage := newStage(id, 1, epoch())
-	execution := newExecution(stage, 1, epoch())
+	stage := storetest.NewStage(id, 1, storetest.Epoch())
+	execution := storetest.NewExecution(stage, 1, storetest.Epoch())
 	session := claim.State.Session
-	session.Status, session.StartedAt = tarsy.SessionInProgress, new(f.clock.Now())
+	session.Status, session.StartedAt = tarsy.SessionInProgress, new(f.Clock.Now())
 	commit(t, db, claim, progress.Step{
 		Session: &session, Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
-		LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(id, &execution, tokens(1), 1), newLLMInteraction(id, nil, tokens(2), 2)},
-		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", 1)},
+		LLMInteractions: []tarsy.LLMInteraction{storetest.NewLLMInteraction(id, &execution, tokens(1), 1), storetest.NewLLMInteraction(id, nil, tokens(2), 2)},
+		MCPInteractions: []tarsy.MCPInteraction{storetest.NewMCPInteraction(execution, "call", 1)},
 	})
 
-	f.clock.Advance(1500 * time.Millisecond)
+	f.Clock.Advance(1500 * time.Millisecond)
 
 	summary, err = db.SessionSummary(t.Context(), id)
 	require.NoError(t, err)
@@ -285,10 +286,10 @@ func TestSummaryHasResultAndDuration(t *testing.T) {
 		ID: id, Status: tarsy.SessionInProgress, DurationMs: 1500, Spend: tarsy.Spend{Usage: tokens(3), ToolCalls: 1},
 	}, *summary)
 
-	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.clock.Now())
+	session.Status, session.CompletedAt = tarsy.SessionCompleted, new(f.Clock.Now())
 	session.FinalAnalysis, session.ExecutiveSummary = "It was the disk.", "Disk."
 	commit(t, db, claim, progress.Step{Session: &session})
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 
 	summary, err = db.SessionSummary(t.Context(), id)
 	require.NoError(t, err)
@@ -311,7 +312,7 @@ func TestSessionsAreFilteredByFactsInEitherOrder(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	long := strings.Repeat("ä", 300)
 
 	var want []string
@@ -366,7 +367,7 @@ func TestSessionsAreFilteredByOutcome(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	ids := map[tarsy.Outcome][]string{}
 
 	for range 2 {

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // Providers and administrators set values for a database or a role. Connections have ours regardless.
@@ -19,14 +20,14 @@ func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	name := pgx.Identifier{value[string](t, f, "SELECT current_database()")}.Sanitize()
-	want := postgres.ConnectionSettings(value[string](t, f, "SELECT current_setting('server_version')"))
+	name := pgx.Identifier{storetest.Value[string](t, f.Admin, "SELECT current_database()")}.Sanitize()
+	want := postgres.ConnectionSettings(storetest.Value[string](t, f.Admin, "SELECT current_setting('server_version')"))
 
 	for setting, ours := range want {
-		f.exec(t, fmt.Sprintf("ALTER DATABASE %s SET %s = '%s'", name, setting, otherThan(setting, ours)))
+		f.Exec(t, fmt.Sprintf("ALTER DATABASE %s SET %s = '%s'", name, setting, otherThan(setting, ours)))
 	}
 
-	db := f.server(t)
+	db := f.Server(t)
 
 	for pool, conns := range db.Pools() {
 		for setting, ours := range want {
@@ -43,9 +44,9 @@ func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 		}
 	}
 
-	session := f.finished(t, db, tarsy.SessionCompleted)
-	require.Equal(t, "completed", value[string](t, f, "SELECT status FROM sessions WHERE id = $1", session.ID))
-	require.NoError(t, postgres.Migrate(t.Context(), f.url))
+	session := f.Finished(t, db, tarsy.SessionCompleted)
+	require.Equal(t, "completed", storetest.Value[string](t, f.Admin, "SELECT status FROM sessions WHERE id = $1", session.ID))
+	require.NoError(t, postgres.Migrate(t.Context(), f.URL))
 }
 
 // otherThan returns a harmful value.
@@ -70,14 +71,14 @@ func TestAddressOverridesConnectionSettings(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	address, err := url.Parse(f.url)
+	address, err := url.Parse(f.URL)
 	require.NoError(t, err)
 
 	query := address.Query()
 	query.Set("lock_timeout", "90s")
 	address.RawQuery = query.Encode()
 
-	db := f.serverAt(t, address.String())
+	db := f.ServerAt(t, address.String())
 	for name, pool := range db.Pools() {
 		var got string
 		require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_setting('lock_timeout')").Scan(&got))
@@ -89,18 +90,18 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	address := asGuest(t, f.url, "public")
+	address := asGuest(t, f.URL, "public")
 	role, _, _ := strings.Cut(strings.TrimPrefix(address, "postgres://"), ":")
-	f.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
+	f.Exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
 
 	// It is not started: background work would open connections at any time, and be refused.
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.Clock})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 	require.NoError(t, db.Check(t.Context()))
 
 	// Open connections keep working, and one more is refused.
-	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT 1")
+	f.Exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT 1")
 	require.NoError(t, db.Check(t.Context()), "nobody was refused yet")
 
 	_, err = db.Pools()["alerts"].Acquire(t.Context())
@@ -113,7 +114,7 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 		fmt.Sprint(postgres.ServerConnections)+".", postgres.Problem(err))
 	require.Error(t, db.Check(t.Context()), "as long as it lasts")
 
-	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT -1")
+	f.Exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT -1")
 	require.NoError(t, db.Check(t.Context()))
 }
 
@@ -124,7 +125,7 @@ func TestThreeServersFitIntoDefaultConnectionsWithSomeLeft(t *testing.T) {
 	const usable, others = 97, 4
 
 	f := newFixture(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, PollEvery: time.Hour})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, PollEvery: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 

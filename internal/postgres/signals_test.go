@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -21,7 +22,7 @@ import (
 func (f *fixture) listening(t *testing.T, name string) *postgres.DB {
 	t.Helper()
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, name), Clock: f.clock})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.Named(t, name), Clock: f.Clock})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
@@ -63,14 +64,14 @@ func TestCommitWakesWatchersOnEveryServer(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.listening(t, "a"), f.listening(t, "b")
-	claim := f.hold(t, a)
+	claim := f.Hold(t, a)
 
 	var watches []*postgres.Watch
 	for _, db := range []*postgres.DB{a, b} {
 		watches = append(watches, db.Signals().WatchJournal(claim.SessionID), db.Signals().WatchSessions(10))
 	}
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 3)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 3)})
 	require.NoError(t, err)
 
 	for _, w := range watches {
@@ -90,13 +91,13 @@ func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
 	defer requests.Close()
 	defer feed.Close()
 
-	awaitSignal := f.listen(t) // the poll would also wake the queue's watchers
-	session := f.create(t, a, newEvents("intake", 1)...)
+	awaitSignal := f.Listen(t) // the poll would also wake the queue's watchers
+	session := f.Create(t, a, storetest.NewEvents("intake", 1)...)
 	awaitChange(t, feed, session.ID, 1)
 	awaitWake(t, queue)
 	awaitSignal("queue")
 
-	ok, err := addRequest(a, t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
+	ok, err := storetest.AddRequest(a, t.Context(), storetest.NewRequest(session.ID, tarsy.RequestCancel, f.Clock.Now()))
 	require.NoError(t, err)
 	require.True(t, ok)
 	awaitChange(t, requests, session.ID, 0)
@@ -143,7 +144,7 @@ func TestListenerIsNotifiedAtStartAndAfterEveryBreak(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	b, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, "b"), Clock: f.clock})
+	b, err := postgres.Open(t.Context(), postgres.Config{URL: f.Named(t, "b"), Clock: f.Clock})
 	require.NoError(t, err)
 	t.Cleanup(b.Stop)
 
@@ -153,7 +154,7 @@ func TestListenerIsNotifiedAtStartAndAfterEveryBreak(t *testing.T) {
 	b.Start()
 	<-heard
 
-	value[bool](t, f, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
+	storetest.Value[bool](t, f.Admin, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`)
 	<-heard
 	stop()
@@ -180,22 +181,22 @@ func TestLostListenConnectionOnlyDelays(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.listening(t, "a"), f.listening(t, "b")
-	claim := f.hold(t, a)
+	claim := f.Hold(t, a)
 
 	journal, feed, requests := b.Signals().WatchJournal(claim.SessionID), b.Signals().WatchSessions(10), b.Signals().WatchRequests()
 	defer journal.Close()
 	defer feed.Close()
 	defer requests.Close()
 
-	require.True(t, value[bool](t, f, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
+	require.True(t, storetest.Value[bool](t, f.Admin, `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`))
-	f.awaitf(t, func() bool {
-		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
+	f.Awaitf(t, func() bool {
+		return storetest.Value[int](t, f.Admin, `SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`) == 0
 	}, "the connection to be gone")
 
 	// b is not listening when this is sent.
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 2)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 2)})
 	require.NoError(t, err)
 
 	awaitChange(t, journal, claim.SessionID, 2)
@@ -203,12 +204,12 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 	awaitBehind(t, requests)
 
 	// b listens again.
-	f.awaitf(t, func() bool {
-		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
+	f.Awaitf(t, func() bool {
+		return storetest.Value[int](t, f.Admin, `SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%' AND state = 'idle'`) == 1
 	}, "b to listen again")
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 1)})
 	require.NoError(t, err)
 	awaitChange(t, feed, claim.SessionID, 3)
 }
@@ -220,7 +221,7 @@ func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	proxy, address := newProxy(t, f)
 	records := make(chan string, 100)
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock, Logger: slog.New(recorded(records))})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.Clock, Logger: slog.New(recorded(records))})
 	require.NoError(t, err)
 
 	hears := make(chan struct{}, 10)
@@ -232,7 +233,7 @@ func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	<-hears
 
 	restore := proxy.interrupt()
-	f.awaitf(t, func() bool { return value[int](t, f, "SELECT 1") == 1 && proxy.refusals() >= 3 }, "the third attempt to listen")
+	f.Awaitf(t, func() bool { return storetest.Value[int](t, f.Admin, "SELECT 1") == 1 && proxy.refusals() >= 3 }, "the third attempt to listen")
 	restore()
 	<-hears
 
@@ -275,17 +276,17 @@ func TestFailedNotificationOnlyDelays(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.listening(t, "a"), f.listening(t, "b")
-	claim := f.hold(t, a)
+	claim := f.Hold(t, a)
 
 	journal := b.Signals().WatchJournal(claim.SessionID)
 	defer journal.Close()
 
-	_, err := f.admin.Exec(t.Context(), `ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_taken_away`)
+	_, err := f.Admin.Exec(t.Context(), `ALTER FUNCTION pg_catalog.pg_notify(text, text) RENAME TO pg_notify_taken_away`)
 	require.NoError(t, err)
-	_, err = f.admin.Exec(t.Context(), `SELECT pg_notify('tarsy', '')`)
+	_, err = f.Admin.Exec(t.Context(), `SELECT pg_notify('tarsy', '')`)
 	require.ErrorContains(t, err, "does not exist")
 
-	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 2)})
+	_, err = a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 2)})
 	require.NoError(t, err, "who cannot be told does not keep the work from being done")
 	awaitChange(t, journal, claim.SessionID, 2)
 }
@@ -295,14 +296,14 @@ func TestBadJournalNameDoesNotAffectPolling(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.listening(t, "a")
-	session := f.create(t, db)
+	session := f.Create(t, db)
 
 	bad, good := db.Signals().WatchJournal("nonsense"), db.Signals().WatchJournal(session.ID)
 	defer bad.Close()
 	defer good.Close()
 
 	// The poll finds a journal that has changed without a signal.
-	f.exec(t, `UPDATE sessions SET last_seq = 7 WHERE id = $1`, session.ID)
+	f.Exec(t, `UPDATE sessions SET last_seq = 7 WHERE id = $1`, session.ID)
 	awaitChange(t, good, session.ID, 7)
 }
 
@@ -315,15 +316,15 @@ func TestWatchOverItsLimitIsMarkedBehind(t *testing.T) {
 	feed := db.Signals().WatchSessions(2)
 	defer feed.Close()
 
-	first := f.create(t, db, newEvents("intake", 1)...)
-	f.create(t, db, newEvents("intake", 1)...)
+	first := f.Create(t, db, storetest.NewEvents("intake", 1)...)
+	f.Create(t, db, storetest.NewEvents("intake", 1)...)
 
 	changes, behind := feed.Take()
 	require.Len(t, changes, 2)
 	require.False(t, behind)
 
 	for range 3 {
-		f.create(t, db, newEvents("intake", 1)...)
+		f.Create(t, db, storetest.NewEvents("intake", 1)...)
 	}
 
 	changes, behind = feed.Take()
@@ -334,12 +335,12 @@ func TestWatchOverItsLimitIsMarkedBehind(t *testing.T) {
 	require.Empty(t, changes)
 	require.False(t, behind, "it is told once")
 
-	claims := f.claim(t, db, serverA, 1)
+	claims := f.Claim(t, db, storetest.ServerA, 1)
 	require.Equal(t, []string{first.ID}, sessionIDs(claims))
 
 	holder := db.Hold(claims[0].Lease)
 	for range 5 {
-		_, err := holder.Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
+		_, err := holder.Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 1)})
 		require.NoError(t, err)
 	}
 
@@ -353,12 +354,12 @@ func TestLastNotificationIsDelivered(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.listening(t, "a"), f.listening(t, "b")
-	claim := f.hold(t, a)
+	claim := f.Hold(t, a)
 
 	feed := b.Signals().WatchSessions(10)
 	defer feed.Close()
 
-	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("last", 1)})
+	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("last", 1)})
 	require.NoError(t, err)
 	a.Stop()
 
@@ -369,18 +370,18 @@ func TestStopLeavesNothingRunning(t *testing.T) {
 	url := pgtest.New(t)
 	options := append(pgtest.IgnoreGoroutines(), goleak.IgnoreCurrent())
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, Clock: clockwork.NewFakeClockAt(epoch())})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, Clock: clockwork.NewFakeClockAt(storetest.Epoch())})
 	require.NoError(t, err)
 	db.Start()
 
-	require.NoError(t, db.CreateSession(t.Context(), newSession(epoch()), postgres.Terms{}))
+	require.NoError(t, db.CreateSession(t.Context(), storetest.NewSession(storetest.Epoch()), postgres.Terms{}))
 	require.NoError(t, db.Ping(t.Context()))
 
-	claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
+	claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 1, MaxSessions: 1, Lease: storetest.Lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 
-	_, err = db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 1)})
+	_, err = db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{Events: storetest.NewEvents("event", 1)})
 	require.NoError(t, err)
 
 	db.Stop()

@@ -24,10 +24,10 @@ const (
 // those with similar text, each newest first. It returns only finished sessions that the reader can see.
 func (db *DB) Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
 	if !ident.Valid(id) {
-		return nil, sessionNotFound(id)
+		return nil, SessionNotFound(id)
 	}
 
-	sources, err := collect[comparedSession](ctx, db.readers, `
+	sources, err := Collect[comparedSession](ctx, db.readers, `
 SELECT id, alert_type, fingerprint, labels, string_to_array(search_text(title), ' ') AS title_words, string_to_array(search_text(left(alert_data, $2)), ' ') AS alert_words
 FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, maxComparedText)
 	if err != nil {
@@ -35,7 +35,7 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, maxComparedText)
 	}
 
 	if len(sources) == 0 {
-		return nil, sessionNotFound(id)
+		return nil, SessionNotFound(id)
 	}
 
 	found, err := db.findSimilar(ctx, sources[0], visible, limit)
@@ -213,7 +213,7 @@ type similarRow struct {
 
 // similarSessions reads the sessions that were found.
 func (db *DB) similarSessions(ctx context.Context, labels map[string]string, found *likenesses) ([]tarsy.SimilarSession, error) {
-	rows, err := collect[similarRow](ctx, db.readers, `
+	rows, err := Collect[similarRow](ctx, db.readers, `
 SELECT s.id, s.alert_type, s.title, s.severity, s.status, s.labels, s.outcome, s.cause, coalesce(v.confidence, '') AS confidence, `+opinionSQL+`,
     s.created_at, s.completed_at
 FROM unnest($1::uuid[]) WITH ORDINALITY AS found (session_id, number)

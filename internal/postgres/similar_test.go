@@ -10,6 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 // alike returns the sessions similar to one, as "reason id".
@@ -43,7 +44,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	text := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Title = "crash of a looping pod" })
 	analysed := f.put(t, db, tarsy.SessionTimedOut, func(s *tarsy.Session) {
@@ -58,7 +59,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	f.put(t, db, tarsy.SessionInProgress, crashLoop("a", "namespace=shop", "cluster=eu"))
 	f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) {
 		crashLoop("a", "namespace=shop", "cluster=eu")(s)
-		s.DeletedAt = new(f.clock.Now())
+		s.DeletedAt = new(f.Clock.Now())
 	})
 	f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) {
 		crashLoop("c", "namespace=shop", "cluster=eu", "pod=checkout-1")(s)
@@ -77,7 +78,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	require.Equal(t, want[:3], alike(t, db, id, 3))
 	require.Equal(t, want[:1], alike(t, db, id, 1))
 
-	f.exec(t, `ANALYZE session_list`)
+	f.Exec(t, `ANALYZE session_list`)
 	require.Equal(t, want, alike(t, db, id, 20), "with statistics")
 
 	_, err := db.Similar(t.Context(), ident.New(), tarsy.Visibility{}, 5)
@@ -88,29 +89,29 @@ func TestSimilarSessionHasItsVerdictAndSharedLabels(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	past := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) {
 		crashLoop("b", "namespace=shop", "pod=checkout-2")(s)
 		s.Severity, s.Outcome, s.Cause = tarsy.SeverityHigh, tarsy.OutcomeCauseFound, "The memory limit is too low."
 	})
-	at := f.clock.Now()
-	f.exec(t, `INSERT INTO verdicts (id, session_id, outcome, cause, confidence, confidence_reason, impact, next_steps, not_checked, created_at)
+	at := f.Clock.Now()
+	f.Exec(t, `INSERT INTO verdicts (id, session_id, outcome, cause, confidence, confidence_reason, impact, next_steps, not_checked, created_at)
 VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, ident.New(), past, at)
 
 	for _, opinion := range []struct{ author, rating, cause string }{
 		{"ann", "partly", "The limit is right, the cache leaks."}, {"bob", "right", ""}, {"cy", "wrong", "A memory leak."},
 	} {
-		f.exec(t, `INSERT INTO feedback (id, session_id, author, rating, why, real_cause, created_at, updated_at) VALUES ($1, $2, $3, $4, '', $5, $6, $6)`,
-			ident.New(), past, opinion.author, opinion.rating, opinion.cause, f.clock.Now())
-		f.clock.Advance(time.Second)
+		f.Exec(t, `INSERT INTO feedback (id, session_id, author, rating, why, real_cause, created_at, updated_at) VALUES ($1, $2, $3, $4, '', $5, $6, $6)`,
+			ident.New(), past, opinion.author, opinion.rating, opinion.cause, f.Clock.Now())
+		f.Clock.Advance(time.Second)
 	}
 
 	id := f.put(t, db, tarsy.SessionCompleted, crashLoop("a", "namespace=shop", "pod=checkout-1"))
 
 	similar, err := db.Similar(t.Context(), id, tarsy.Visibility{}, 5)
 	require.NoError(t, err)
-	requireSame(t, []tarsy.SimilarSession{{
+	storetest.RequireSame(t, []tarsy.SimilarSession{{
 		ID: past, AlertType: "test", Title: "Pod is crash looping", Severity: "high", Status: tarsy.SessionCompleted, Likeness: tarsy.LikenessLabels,
 		SharedLabels: map[string]string{"alertname": "KubePodCrashLooping", "namespace": "shop"},
 		Outcome:      tarsy.OutcomeCauseFound, Cause: "The memory limit is too low.", Confidence: tarsy.ConfidenceHigh,
@@ -124,7 +125,7 @@ func TestSimilarTextsShareHalfOfTheirWords(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	slow := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) {
 		s.Title, s.AlertData = "checkout is slow again", "checkout is slow again, p99 of 4 s"
@@ -145,7 +146,7 @@ func TestHostileLabelsAndTextsAreCompared(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	hostile := func(s *tarsy.Session) {
 		s.Title = `' | !'a' & \ ':* <-> crash loops`
 		s.Labels = map[string]string{"alertname": `it's \ '| "x"`, `a'b\`: `' & !'`, "long": strings.Repeat("漢", 1000)}
@@ -158,7 +159,7 @@ func TestPastSessionsAreFoundByAllOrHalfOfTheWords(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 	memory := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Title, s.FinalAnalysis = "checkout killed", "The memory limit is too low." })
 	half := f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Title = "checkout out of memory" })
 	f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) { s.Title = "checkout is slow" })
@@ -186,12 +187,12 @@ func TestSimilarSessionsCostIsBounded(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, title, fingerprint, labels, created_at, completed_at)
+	f.Exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, title, fingerprint, labels, created_at, completed_at)
 SELECT gen_random_uuid(), 'test', 'x', 'chain', 'completed', 'ann', 'Pod is crash looping', 'f' || i, '{"alertname": "Crash", "cluster": "eu"}', at, at
-FROM (SELECT i, $1::timestamptz - i * interval '1 second' AS at FROM generate_series(1, 9000) AS i) AS s`, epoch())
-	f.exec(t, `ANALYZE session_list`)
+FROM (SELECT i, $1::timestamptz - i * interval '1 second' AS at FROM generate_series(1, 9000) AS i) AS s`, storetest.Epoch())
+	f.Exec(t, `ANALYZE session_list`)
 
 	id := f.put(t, db, tarsy.SessionPending, func(s *tarsy.Session) {
 		s.Title, s.Labels = "Pod is crash looping", map[string]string{"alertname": "Crash", "cluster": "eu"}

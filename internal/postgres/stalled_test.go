@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
@@ -21,18 +22,18 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 		proxy, address := newProxy(t, f)
 
 		// It is not started, so that it sends only claims.
-		vanishing, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
+		vanishing, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.Clock})
 		require.NoError(t, err)
 		t.Cleanup(vanishing.Stop)
 
-		other, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock})
+		other, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock})
 		require.NoError(t, err)
 		t.Cleanup(other.Stop)
 		other.Start()
 
-		require.Empty(t, f.claim(t, vanishing, serverA, 1), "the statement is prepared")
-		f.create(t, other)
-		f.create(t, other)
+		require.Empty(t, f.Claim(t, vanishing, storetest.ServerA, 1), "the statement is prepared")
+		f.Create(t, other)
+		f.Create(t, other)
 		proxy.vanishAfter(messages)
 
 		claiming, cancel := context.WithCancel(t.Context())
@@ -42,11 +43,11 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 			defer close(ended)
 
 			_, _ = vanishing.Claim(claiming, postgres.ClaimParams{
-				Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease,
+				Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerA, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 			})
 		}()
 
-		f.awaitf(t, func() bool {
+		f.Awaitf(t, func() bool {
 			select {
 			case <-ended:
 				return true
@@ -58,7 +59,7 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 		// The stalled transaction is not ended yet: that takes ten seconds.
 		soon, stop := context.WithTimeout(t.Context(), 5*time.Second)
 		claims, err := other.Claim(soon, postgres.ClaimParams{
-			Version: 1, Has: defaultCapabilities(), ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease,
+			Version: 1, Has: storetest.DefaultCapabilities(), ServerID: storetest.ServerB, Slots: 1, MaxSessions: storetest.NoLimit, Lease: storetest.Lease,
 		})
 		require.NoError(t, err, "the other server waits after %d messages", messages)
 		require.Len(t, claims, 1)
@@ -79,14 +80,14 @@ func TestSessionOfHostVanishingDuringCommitIsTakenOver(t *testing.T) {
 
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
-	late := f.serverAt(t, address)
+	late := f.ServerAt(t, address)
 
-	other, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, StalledAfter: time.Second})
+	other, err := postgres.Open(t.Context(), postgres.Config{URL: f.URL, Clock: f.Clock, StalledAfter: time.Second})
 	require.NoError(t, err)
 	t.Cleanup(other.Stop)
 	other.Start()
 
-	claim := f.hold(t, late)
+	claim := f.Hold(t, late)
 
 	// The database has the step but no COMMIT, and its connection stays open.
 	proxy.arm(delayedCommit, `cut.1`)
@@ -94,12 +95,12 @@ func TestSessionOfHostVanishingDuringCommitIsTakenOver(t *testing.T) {
 	_, err = late.Hold(claim.Lease).Commit(t.Context(), cutStep(claim.SessionID))
 	require.Error(t, err)
 
-	f.clock.Advance(2 * lease)
+	f.Clock.Advance(2 * storetest.Lease)
 
 	var claims []postgres.Claim
 
-	f.awaitf(t, func() bool {
-		claims = append(claims, f.claim(t, other, serverB, 1)...)
+	f.Awaitf(t, func() bool {
+		claims = append(claims, f.Claim(t, other, storetest.ServerB, 1)...)
 
 		return len(claims) == 1
 	}, "the session to be taken over")
@@ -112,16 +113,16 @@ func TestStalledTransactionsOfOtherProgramsAreUntouched(t *testing.T) {
 
 	f := newFixture(t)
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.named(t, "tarsy"), Clock: f.clock, StalledAfter: time.Microsecond})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.Named(t, "tarsy"), Clock: f.Clock, StalledAfter: time.Microsecond})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
 	// A client that copies waits inside a transaction, like a server that has vanished.
 	for want, name := range []string{"backup", "tarsy"} {
-		pid := f.copying(t, f.named(t, name))
+		pid := f.copying(t, f.Named(t, name))
 
-		f.awaitf(t, func() bool {
-			return value[bool](t, f, `SELECT coalesce(wait_event = 'ClientRead' AND state = 'active', false) FROM pg_stat_activity WHERE pid = $1`, pid)
+		f.Awaitf(t, func() bool {
+			return storetest.Value[bool](t, f.Admin, `SELECT coalesce(wait_event = 'ClientRead' AND state = 'active', false) FROM pg_stat_activity WHERE pid = $1`, pid)
 		}, "the copy to wait for data")
 
 		ended, err := db.EndStalled(t.Context())
@@ -133,7 +134,7 @@ func TestStalledTransactionsOfOtherProgramsAreUntouched(t *testing.T) {
 // copying starts to copy into a table, sends nothing, and returns the backend's process id.
 func (f *fixture) copying(t *testing.T, address string) uint32 {
 	t.Helper()
-	f.exec(t, `CREATE TABLE IF NOT EXISTS copied (n int)`)
+	f.Exec(t, `CREATE TABLE IF NOT EXISTS copied (n int)`)
 
 	conn, err := pgconn.Connect(t.Context(), address)
 	require.NoError(t, err)

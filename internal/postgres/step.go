@@ -177,14 +177,14 @@ func encodeRows(units []*unit) (*encodedRows, error) {
 	return &encoded, cmp.Or(
 		queuePut(records, stagesTable, all.Stages),
 		queuePut(records, executionsTable, all.Executions),
-		queuePut(records, timelineTable, all.Timeline),
+		queuePut(records, TimelineTable, all.Timeline),
 		queuePut(records, messagesTable, all.Messages),
 		queuePut(records, llmInteractionsTable, all.LLMInteractions),
 		queuePut(records, mcpInteractionsTable, all.MCPInteractions),
 		queuePut(records, approvalsTable, approvalRows(all.MCPInteractions)),
 		queuePut(records, chatsTable, all.Chats),
 		queuePut(records, chatMessagesTable, all.ChatMessages),
-		queuePut(records, verdictsTable, verdicts),
+		queuePut(records, VerdictsTable, verdicts),
 		queueJSON(changes, answerRequestsSQL, answered),
 		queueJSON(changes, announceSQL, announced),
 	)
@@ -235,7 +235,7 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit, rows *encodedRows
 // updateSessionsSQL writes everything that a transaction changes in its sessions: the journal's number, the columns that a step
 // put, and the lease if it is released. The rows are locked, so no request can slip in before that.
 var updateSessionsSQL = `
-UPDATE sessions s SET last_seq = w.last_seq, (` + sessionsTable.changes.list() + `) = ROW (` + sessionsTable.changes.either("w.status IS NULL", "s", "w") + `),
+UPDATE sessions s SET last_seq = w.last_seq, (` + sessionsTable.changes.List() + `) = ROW (` + sessionsTable.changes.either("w.status IS NULL", "s", "w") + `),
     lease_until = CASE WHEN ` + released + ` THEN NULL ELSE s.lease_until END,
     lease_counted = s.lease_counted OR ` + released + `,
     runnable_at = CASE WHEN ` + released + ` THEN w.runnable_at ELSE s.runnable_at END
@@ -328,14 +328,14 @@ func eventColumns(events []tarsy.Event) ([]any, error) {
 
 // putSQL returns the statement that puts whole rows by id, from JSON keyed by column. Columns that are not named get their
 // defaults in new rows, and keep their values in others.
-func putSQL(table string, known, changes columns) string {
-	sql := "INSERT INTO " + table + " (" + known.list() + ") SELECT " + known.list() + " FROM jsonb_populate_recordset(NULL::" + table + ", $1)"
+func putSQL(table string, known, changes Columns) string {
+	sql := "INSERT INTO " + table + " (" + known.List() + ") SELECT " + known.List() + " FROM jsonb_populate_recordset(NULL::" + table + ", $1)"
 
 	if len(changes) == 0 {
 		return sql
 	}
 
-	return sql + " ON CONFLICT (id) DO UPDATE SET (" + changes.list() + ") = ROW (" + changes.of("excluded") + ")"
+	return sql + " ON CONFLICT (id) DO UPDATE SET (" + changes.List() + ") = ROW (" + changes.Of("excluded") + ")"
 }
 
 func queuePut[R any](batch *pgx.Batch, t table[R], rows []R) error {

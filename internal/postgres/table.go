@@ -19,7 +19,7 @@ var (
 	stagesTable     = newTable[tarsy.Stage]("stages", "status", "error_message", "started_at", "completed_at")
 	executionsTable = newTable[tarsy.Execution]("executions", "status", "error_code", "error_message", "llm_provider",
 		"forced_conclusion", "shortened_through", "started_at", "completed_at")
-	timelineTable        = newTable[tarsy.TimelineEvent]("timeline_events", "status", "content", "metadata", "updated_at", "completed_at")
+	TimelineTable        = newTable[tarsy.TimelineEvent]("timeline_events", "status", "content", "metadata", "updated_at", "completed_at")
 	messagesTable        = newTable[tarsy.Message]("messages", "content")
 	llmInteractionsTable = newTable[tarsy.LLMInteraction]("llm_interactions")
 	mcpInteractionsTable = newTable[tarsy.MCPInteraction]("mcp_interactions", "tool_result", "summary", "is_error", "attempt",
@@ -28,7 +28,7 @@ var (
 	approvalsTable    = newTable[approvalRow]("approvals", "approval")
 	chatsTable        = newTable[tarsy.Chat]("chats", "last_interaction_at")
 	chatMessagesTable = newTable[tarsy.ChatUserMessage]("chat_user_messages")
-	verdictsTable     = newTable[tarsy.Verdict]("verdicts")
+	VerdictsTable     = newTable[tarsy.Verdict]("verdicts")
 	requestsTable     = newTable[tarsy.Request]("requests")
 )
 
@@ -36,9 +36,9 @@ var (
 type table[R any] struct {
 	name string
 	// columns are those known to this program.
-	columns columns
+	columns Columns
 	// changes are the columns that a step may change.
-	changes columns
+	changes Columns
 	// fields are the indexes of the struct fields, by column.
 	fields map[string][]int
 	// put is the statement that puts rows from JSON.
@@ -48,7 +48,7 @@ type table[R any] struct {
 }
 
 func newTable[R any](name string, changes ...string) table[R] {
-	t := table[R]{name: name, columns: columnsOf[R](), changes: changes, fields: map[string][]int{}}
+	t := table[R]{name: name, columns: ColumnsOf[R](), changes: changes, fields: map[string][]int{}}
 
 	for _, f := range namedFields[R]() {
 		t.fields[f.name] = f.index
@@ -75,35 +75,25 @@ func (t table[R]) external(column, expression string) table[R] {
 }
 
 // copy adds some columns of a row to a map, by name.
-func (t table[R]) copy(to map[string]any, row R, names columns) {
+func (t table[R]) copy(to map[string]any, row R, names Columns) {
 	fields := reflect.ValueOf(row)
 	for _, name := range names {
 		to[name] = fields.FieldByIndex(t.fields[name]).Interface()
 	}
 }
 
-// selectWhere returns a query for whole rows.
-func (t table[R]) selectWhere(rest string) string {
-	return "SELECT " + t.columns.with(t.expressions) + " FROM " + t.name + " WHERE " + rest
+// SelectWhere returns a query for whole rows.
+func (t table[R]) SelectWhere(rest string) string {
+	return "SELECT " + t.columns.With(t.expressions) + " FROM " + t.name + " WHERE " + rest
 }
 
-// ColumnList returns the columns that the fields of a struct are read from, as a list for a statement, qualified with the name of
-// the table unless that is empty.
-func ColumnList[R any](table string) string {
-	if table == "" {
-		return columnsOf[R]().list()
-	}
+// Columns are column names.
+type Columns []string
 
-	return columnsOf[R]().of(table)
-}
-
-// columns are column names.
-type columns []string
-
-// columnsOf returns the columns that the fields of a struct are read from and written to: their JSON names, including those of
+// ColumnsOf returns the columns that the fields of a struct are read from and written to: their JSON names, including those of
 // embedded structs.
-func columnsOf[R any]() columns {
-	var names columns
+func ColumnsOf[R any]() Columns {
+	var names Columns
 	for _, f := range namedFields[R]() {
 		names = append(names, f.name)
 	}
@@ -135,14 +125,14 @@ func namedFields[R any]() []namedField {
 	return fields
 }
 
-// list returns the columns as a list for a statement.
-func (c columns) list() string { return strings.Join(c, ", ") }
+// List returns the columns as a list for a statement.
+func (c Columns) List() string { return strings.Join(c, ", ") }
 
-// of returns the columns as a list, qualified with the name or alias of their table.
-func (c columns) of(table string) string { return table + "." + strings.Join(c, ", "+table+".") }
+// Of returns the columns as a list, qualified with the name or alias of their table.
+func (c Columns) Of(table string) string { return table + "." + strings.Join(c, ", "+table+".") }
 
 // either lists columns of one table if a condition holds, and of another otherwise.
-func (c columns) either(condition, then, otherwise string) string {
+func (c Columns) either(condition, then, otherwise string) string {
 	items := make([]string, len(c))
 	for i, name := range c {
 		items[i] = "CASE WHEN " + condition + " THEN " + then + "." + name + " ELSE " + otherwise + "." + name + " END"
@@ -151,8 +141,8 @@ func (c columns) either(condition, then, otherwise string) string {
 	return strings.Join(items, ", ")
 }
 
-// with lists the columns, with some of them replaced by expressions.
-func (c columns) with(expressions map[string]string) string {
+// With lists the columns, with some of them replaced by expressions.
+func (c Columns) With(expressions map[string]string) string {
 	items := slices.Clone(c)
 
 	for i, name := range c {

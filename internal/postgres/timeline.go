@@ -15,12 +15,12 @@ import (
 // A timeline as a list. Content lengths are counted here, and what a preview leaves out is cut off row by row, which is faster
 // than in the database. Only contents that are much longer than any preview are cut there.
 var (
-	wholeTimelineSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{"content_length": "0", "truncated": "false"}) + `
+	wholeTimelineSQL = `SELECT ` + ColumnsOf[tarsy.TimelineItem]().With(map[string]string{"content_length": "0", "truncated": "false"}) + `
 FROM timeline_events WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 
 	// In UTF-16, characters beyond the first 65,536 are two units: all characters are counted twice, and those of one unit are
 	// subtracted once. PostgreSQL 14 has no regexp_count.
-	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
+	previewSQL = `SELECT ` + ColumnsOf[tarsy.TimelineItem]().With(map[string]string{
 		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) || right(content, $4) ELSE content END`,
 		"content_length": `CASE WHEN octet_length(content) > 65536
     THEN 2 * length(content) - length(regexp_replace(content, '[\U00010000-\U0010FFFF]+', '', 'g')) ELSE 0 END`,
@@ -37,7 +37,7 @@ const pageBytes = 8 << 20
 // Timeline returns a page of a session's timeline. A preview omits arguments whose JSON is longer.
 func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error) {
 	if !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
 	page := &tarsy.TimelinePage{}
@@ -48,7 +48,7 @@ func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.Timeli
 		sql, args = previewSQL, append(args, query.Preview)
 	}
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &page.Version)
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error { return collectPage(rows, query, page) })
 
@@ -120,13 +120,13 @@ func cutPreview(item tarsy.TimelineItem, preview int) string {
 // TimelineEvent returns one event of a session's timeline in full.
 func (db *DB) TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.TimelineItem, error) {
 	if !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
 	var found []tarsy.TimelineEvent
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) (err error) {
-		found, err = interaction[tarsy.TimelineEvent](ctx, tx, sessionID, id, timelineTable.selectWhere(`id = $1`))
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) (err error) {
+		found, err = interaction[tarsy.TimelineEvent](ctx, tx, sessionID, id, TimelineTable.SelectWhere(`id = $1`))
 
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -21,8 +22,8 @@ func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	db := f.Server(t)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 
 	contents := []string{
 		"", "abc", "abcdefghij", "äöüßéèêñçø", "€uro — ‘quoted’", "😀😀😀😀😀", "a😀b😀c😀", "\U0010FFFFx\U0010FFFF", "\uFFFD\uD7FF\uE000",
@@ -34,7 +35,7 @@ func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {
 	var step progress.Step
 
 	for i, content := range contents {
-		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event := storetest.NewTimelineEvent(claim.SessionID, int64(i+1), storetest.Epoch())
 		event.Content, event.Metadata = content, nil
 		step.Timeline = append(step.Timeline, event)
 	}
@@ -42,7 +43,7 @@ func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {
 	commit(t, db, claim, step)
 
 	for _, preview := range []int{0, 1, 2, 3, 5, 9, 10, 300, 10_000} {
-		items, version := wholeTimeline(t, db, claim.SessionID, preview)
+		items, version := storetest.WholeTimeline(t, db, claim.SessionID, preview)
 		require.Equal(t, int64(1), version)
 		require.Len(t, items, len(contents))
 
@@ -70,14 +71,14 @@ func TestPreviewOfToolResultKeepsHeadAndTail(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	db := f.Server(t)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 
 	var step progress.Step
 
 	// The last two are cut in the database too.
 	for i, middle := range []int{100, 1_000, 30_000, 3_000_000} {
-		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event := storetest.NewTimelineEvent(claim.SessionID, int64(i+1), storetest.Epoch())
 		event.EventType, event.Status, event.Metadata = tarsy.EventToolCall, tarsy.EventCompleted, nil
 		event.Content = "first 😀" + strings.Repeat("ä", middle) + "😀 last"
 		step.Timeline = append(step.Timeline, event)
@@ -87,7 +88,7 @@ func TestPreviewOfToolResultKeepsHeadAndTail(t *testing.T) {
 	streaming.ID, streaming.SequenceNumber, streaming.Status = ident.New(), 5, tarsy.EventStreaming
 	commit(t, db, claim, progress.Step{Timeline: append(step.Timeline, streaming)})
 
-	items, _ := wholeTimeline(t, db, claim.SessionID, 400)
+	items, _ := storetest.WholeTimeline(t, db, claim.SessionID, 400)
 	require.Equal(t, step.Timeline[0].Content, items[0].Content)
 
 	for i, event := range step.Timeline[1:] {
@@ -103,7 +104,7 @@ func TestPreviewOfToolResultKeepsHeadAndTail(t *testing.T) {
 
 	require.True(t, strings.HasPrefix(streaming.Content, items[4].Content), "what streams goes on from its beginning")
 
-	items, _ = wholeTimeline(t, db, claim.SessionID, 20)
+	items, _ = storetest.WholeTimeline(t, db, claim.SessionID, 20)
 	require.Equal(t, "first 😀"+strings.Repeat("ä", 12), items[1].Content, "no space for a note")
 }
 
@@ -111,8 +112,8 @@ func TestPreviewOmitsLargeArguments(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 
 	metadata := []tarsy.Metadata{
 		nil,
@@ -126,14 +127,14 @@ func TestPreviewOmitsLargeArguments(t *testing.T) {
 	var step progress.Step
 
 	for i := range metadata {
-		event := newTimelineEvent(claim.SessionID, int64(i+1), epoch())
+		event := storetest.NewTimelineEvent(claim.SessionID, int64(i+1), storetest.Epoch())
 		event.EventType, event.Metadata, event.Content = tarsy.EventToolCall, metadata[i], "done"
 		step.Timeline = append(step.Timeline, event)
 	}
 
 	commit(t, db, claim, step)
 
-	items, _ := wholeTimeline(t, db, claim.SessionID, 20)
+	items, _ := storetest.WholeTimeline(t, db, claim.SessionID, 20)
 
 	for i, item := range items {
 		large := i >= 4
@@ -147,7 +148,7 @@ func TestPreviewOmitsLargeArguments(t *testing.T) {
 		}
 	}
 
-	whole, _ := wholeTimeline(t, db, claim.SessionID, 0)
+	whole, _ := storetest.WholeTimeline(t, db, claim.SessionID, 0)
 
 	for i, item := range whole {
 		require.Equal(t, metadata[i], item.Metadata)
@@ -159,15 +160,15 @@ func TestTimelineEventIsFoundOnlyInItsSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim, other := f.hold(t, db), f.hold(t, db)
-	event := newTimelineEvent(claim.SessionID, 1, epoch())
+	db := f.Server(t)
+	claim, other := f.Hold(t, db), f.Hold(t, db)
+	event := storetest.NewTimelineEvent(claim.SessionID, 1, storetest.Epoch())
 	event.Content = strings.Repeat("long 😀 ", 5_000)
 	commit(t, db, claim, progress.Step{Timeline: []tarsy.TimelineEvent{event}})
 
 	found, err := db.TimelineEvent(t.Context(), claim.SessionID, event.ID)
 	require.NoError(t, err)
-	requireSame(t, tarsy.TimelineItem{TimelineEvent: event, ContentLength: units(event.Content)}, *found)
+	storetest.RequireSame(t, tarsy.TimelineItem{TimelineEvent: event, ContentLength: units(event.Content)}, *found)
 
 	for _, id := range []string{ident.New(), "no-id", ""} {
 		_, err = db.TimelineEvent(t.Context(), claim.SessionID, id)

@@ -17,12 +17,12 @@ import (
 // Trace returns a page of a session's interactions, without the texts, from one snapshot.
 func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error) {
 	if !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
 	var rows traceRows
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
 		batch := traceBatch(sessionID, &rows.version)
 		rows.queue(batch, sessionID, query)
 
@@ -40,13 +40,13 @@ func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuer
 // LLMInteraction returns one LLM call of a session with the conversation that the model saw.
 func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.LLMInteractionDetail, error) {
 	if !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
 	var detail tarsy.LLMInteractionDetail
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
-		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, llmInteractionsTable.selectWhere(`id = $1`))
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
+		found, err := interaction[tarsy.LLMInteraction](ctx, tx, sessionID, id, llmInteractionsTable.SelectWhere(`id = $1`))
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]
 		return nil, nil
 	}
 
-	rows, err := tx.Query(ctx, messagesTable.selectWhere(`execution_id = $1 AND sequence_number <= $2 ORDER BY sequence_number`),
+	rows, err := tx.Query(ctx, messagesTable.SelectWhere(`execution_id = $1 AND sequence_number <= $2 ORDER BY sequence_number`),
 		*call.ExecutionID, call.MessageCount)
 	if err != nil {
 		return nil, err
@@ -87,13 +87,13 @@ func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]
 // MCPInteraction returns one MCP call of a session.
 func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.MCPInteraction, error) {
 	if !ident.Valid(sessionID) {
-		return nil, sessionNotFound(sessionID)
+		return nil, SessionNotFound(sessionID)
 	}
 
 	var call tarsy.MCPInteraction
 
-	err := pgx.BeginTxFunc(ctx, db.readers, snapshot, func(tx pgx.Tx) error {
-		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, mcpInteractionsTable.selectWhere(`id = $1`))
+	err := InSnapshot(ctx, db.readers, func(tx pgx.Tx) error {
+		found, err := interaction[tarsy.MCPInteraction](ctx, tx, sessionID, id, mcpInteractionsTable.SelectWhere(`id = $1`))
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func interaction[R any](ctx context.Context, tx pgx.Tx, sessionID, id, sql strin
 	batch := traceBatch(sessionID, &version)
 
 	if ident.Valid(id) {
-		queueRows(batch, &found, sql, id)
+		QueueRows(batch, &found, sql, id)
 	}
 
 	err := tx.SendBatch(ctx, batch).Close()
@@ -146,21 +146,13 @@ func traceBatch(sessionID string, version *int64) *pgx.Batch {
 	batch.Queue(`SELECT last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL`, sessionID).QueryRow(func(row pgx.Row) error {
 		err := row.Scan(version)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return sessionNotFound(sessionID)
+			return SessionNotFound(sessionID)
 		}
 
 		return err
 	})
 
 	return batch
-}
-
-func queueRows[R any](batch *pgx.Batch, into *[]R, sql string, args ...any) {
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
-
-		return err
-	})
 }
 
 // traceRows are the rows of a trace before they are assembled.
@@ -192,10 +184,10 @@ func (r *traceRows) queue(batch *pgx.Batch, sessionID string, query tarsy.TraceQ
 		limit = new(query.Limit + 1)
 	}
 
-	queueRows(batch, &r.stages, stagesTable.selectWhere(`session_id = $1 ORDER BY stage_index`), sessionID)
-	queueRows(batch, &r.executions, executionsTable.selectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), sessionID)
-	queueRows(batch, &r.llm, traceLLMSQL, sessionID, at, id, limit)
-	queueRows(batch, &r.mcp, traceMCPSQL, sessionID, at, id, limit)
+	QueueRows(batch, &r.stages, stagesTable.SelectWhere(`session_id = $1 ORDER BY stage_index`), sessionID)
+	QueueRows(batch, &r.executions, executionsTable.SelectWhere(`session_id = $1 ORDER BY stage_id, agent_index`), sessionID)
+	QueueRows(batch, &r.llm, traceLLMSQL, sessionID, at, id, limit)
+	QueueRows(batch, &r.mcp, traceMCPSQL, sessionID, at, id, limit)
 	queueSpend(batch, &r.spent, sessionID)
 	batch.Queue(`SELECT interruptions FROM sessions WHERE id = $1`, sessionID).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.interruptions)
@@ -252,9 +244,9 @@ type mcpRow struct {
 }
 
 var (
-	traceLLMSQL = `SELECT ` + columnsOf[llmRow]().with(map[string]string{"execution_id": "COALESCE(execution_id::text, '')"}) + `
+	traceLLMSQL = `SELECT ` + ColumnsOf[llmRow]().With(map[string]string{"execution_id": "COALESCE(execution_id::text, '')"}) + `
 FROM llm_interactions WHERE session_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`
-	traceMCPSQL = `SELECT ` + columnsOf[mcpRow]().with(map[string]string{"summarized": "summary <> ''"}) + `
+	traceMCPSQL = `SELECT ` + ColumnsOf[mcpRow]().With(map[string]string{"summarized": "summary <> ''"}) + `
 FROM mcp_interactions WHERE session_id = $1 AND (created_at, id) > ($2, $3::uuid) ORDER BY created_at, id LIMIT $4`
 )
 

@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -28,31 +29,6 @@ func typed(stage tarsy.Stage, name string, kind tarsy.StageType) tarsy.Stage {
 	}
 
 	return stage
-}
-
-// newLLMInteraction is a call of an execution; without one it is the session's own.
-func newLLMInteraction(sessionID string, of *tarsy.Execution, usage tarsy.Usage, minute int) tarsy.LLMInteraction {
-	call := tarsy.LLMInteraction{
-		ID: ident.New(), SessionID: sessionID, InteractionType: tarsy.InteractionIteration, Provider: "google", ModelName: "gemini",
-		MessageCount: minute, LLMResponse: json.RawMessage(`{"text":"So.","tool_calls":[]}`), ThinkingContent: "hm", Usage: usage,
-		DurationMs: 1200, CreatedAt: epoch().Add(time.Duration(minute) * time.Minute),
-	}
-	if of != nil {
-		call.StageID, call.ExecutionID = &of.StageID, &of.ID
-	}
-
-	return call
-}
-
-func newMCPInteraction(of tarsy.Execution, call string, minute int) tarsy.MCPInteraction {
-	at := epoch().Add(time.Duration(minute) * time.Minute)
-
-	return tarsy.MCPInteraction{
-		ID: ident.New(), SessionID: of.SessionID, StageID: of.StageID, ExecutionID: of.ID, TimelineEventID: ident.New(),
-		ToolCallID: call, ServerName: "kubernetes", ToolName: "get_pods", ToolArguments: json.RawMessage(`{"namespace":"shop"}`),
-		ToolResult: "a long list", Summary: "web-1 is down", AvailableTools: []string{"get_pods", "get_logs"}, ReadOnly: true, Attempt: 2,
-		Status: tarsy.CallCompleted, DurationMs: 42, CreatedAt: at, CompletedAt: new(at.Add(time.Second)),
-	}
 }
 
 // commit commits a step of a claimed session.
@@ -89,51 +65,51 @@ func TestTraceGroupsInteractionsByExecutionAndSumsUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	// Another session with the same shape: none of its rows may show up.
-	other := f.hold(t, db)
-	strange := typed(newStage(other.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
-	stranger := newExecution(strange, 1, epoch())
+	other := f.Hold(t, db)
+	strange := typed(storetest.NewStage(other.SessionID, 1, storetest.Epoch()), "look", tarsy.StageInvestigation)
+	stranger := storetest.NewExecution(strange, 1, storetest.Epoch())
 	commit(t, db, other, progress.Step{
 		Stages: []tarsy.Stage{strange}, Executions: []tarsy.Execution{stranger},
 		LLMInteractions: []tarsy.LLMInteraction{
-			newLLMInteraction(other.SessionID, &stranger, tokens(512), 1), newLLMInteraction(other.SessionID, nil, tokens(512), 2),
+			storetest.NewLLMInteraction(other.SessionID, &stranger, tokens(512), 1), storetest.NewLLMInteraction(other.SessionID, nil, tokens(512), 2),
 		},
-		MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(stranger, "call", 1)},
+		MCPInteractions: []tarsy.MCPInteraction{storetest.NewMCPInteraction(stranger, "call", 1)},
 	})
 
-	claim := f.hold(t, db, newEvents("intake", 1)...)
+	claim := f.Hold(t, db, storetest.NewEvents("intake", 1)...)
 	id := claim.SessionID
-	look, synthesis := typed(newStage(id, 1, epoch()), "look", tarsy.StageInvestigation), typed(newStage(id, 2, epoch()), "merge", tarsy.StageSynthesis)
-	chat, empty := typed(newStage(id, 3, epoch()), "chat", tarsy.StageChat), typed(newStage(id, 4, epoch()), "next", tarsy.StageInvestigation)
-	second, first := newExecution(look, 2, epoch()), newExecution(look, 1, epoch())
-	merge, reply := newExecution(synthesis, 1, epoch()), newExecution(chat, 1, epoch())
+	look, synthesis := typed(storetest.NewStage(id, 1, storetest.Epoch()), "look", tarsy.StageInvestigation), typed(storetest.NewStage(id, 2, storetest.Epoch()), "merge", tarsy.StageSynthesis)
+	chat, empty := typed(storetest.NewStage(id, 3, storetest.Epoch()), "chat", tarsy.StageChat), typed(storetest.NewStage(id, 4, storetest.Epoch()), "next", tarsy.StageInvestigation)
+	second, first := storetest.NewExecution(look, 2, storetest.Epoch()), storetest.NewExecution(look, 1, storetest.Epoch())
+	merge, reply := storetest.NewExecution(synthesis, 1, storetest.Epoch()), storetest.NewExecution(chat, 1, storetest.Epoch())
 	first.AgentName, first.LLMProvider, first.Status = "Optimist", "google", tarsy.StatusCompleted
 
-	one, two := newLLMInteraction(id, &first, tokens(1), 2), newLLMInteraction(id, &first, tokens(2), 5)
-	shortened := newLLMInteraction(id, &first, tokens(4), 4)
+	one, two := storetest.NewLLMInteraction(id, &first, tokens(1), 2), storetest.NewLLMInteraction(id, &first, tokens(2), 5)
+	shortened := storetest.NewLLMInteraction(id, &first, tokens(4), 4)
 	shortened.InteractionType, shortened.LLMRequest = tarsy.InteractionSummarization, json.RawMessage(`[]`)
-	refused := newLLMInteraction(id, &second, tokens(8), 1)
+	refused := storetest.NewLLMInteraction(id, &second, tokens(8), 1)
 	refused.ErrorCode, refused.ErrorMessage = "llm_error", "no quota"
-	merged, replied := newLLMInteraction(id, &merge, tokens(16), 6), newLLMInteraction(id, &reply, tokens(32), 8)
+	merged, replied := storetest.NewLLMInteraction(id, &merge, tokens(16), 6), storetest.NewLLMInteraction(id, &reply, tokens(32), 8)
 	merged.InteractionType = tarsy.InteractionSynthesis
-	summed := newLLMInteraction(id, nil, tokens(64), 7)
+	summed := storetest.NewLLMInteraction(id, nil, tokens(64), 7)
 	summed.InteractionType, summed.LLMRequest = tarsy.InteractionExecutiveSummary, json.RawMessage(`[]`)
 
-	long, begun := newMCPInteraction(first, "call-1", 3), newMCPInteraction(first, "call-2", 5)
+	long, begun := storetest.NewMCPInteraction(first, "call-1", 3), storetest.NewMCPInteraction(first, "call-2", 5)
 	begun.Status, begun.CompletedAt, begun.Summary, begun.ToolResult = tarsy.CallStarted, nil, "", ""
-	failed := newMCPInteraction(second, "call-1", 2)
+	failed := storetest.NewMCPInteraction(second, "call-1", 2)
 	failed.Status, failed.IsError, failed.ErrorMessage, failed.Summary = tarsy.CallFailed, true, "gone", ""
 
 	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{empty, chat, synthesis, look}, Executions: []tarsy.Execution{reply, second, merge, first},
 		LLMInteractions: []tarsy.LLMInteraction{summed, replied, two, refused, merged, shortened, one},
 		MCPInteractions: []tarsy.MCPInteraction{begun, failed, long},
-		Events:          newEvents("event", 2),
+		Events:          storetest.NewEvents("event", 2),
 	})
 
-	got := wholeTrace(t, db, id)
+	got := storetest.WholeTrace(t, db, id)
 
 	items := func(all ...tarsy.LLMInteraction) (list []tarsy.LLMInteractionItem) {
 		for _, i := range all {
@@ -149,7 +125,7 @@ func TestTraceGroupsInteractionsByExecutionAndSumsUsage(t *testing.T) {
 		}
 	}
 
-	requireSame(t, &tarsy.Trace{
+	storetest.RequireSame(t, &tarsy.Trace{
 		SessionID: id, Version: 3, Usage: tokens(127), SessionInteractions: items(summed), Interruptions: []tarsy.Interruption{},
 		Stages: []tarsy.TraceStage{
 			stage(look, tokens(15),
@@ -166,10 +142,10 @@ func TestTraceOfNewSessionHasEmptyArrays(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	session := f.create(t, db)
+	db := f.Server(t)
+	session := f.Create(t, db)
 
-	got := wholeTrace(t, db, session.ID)
+	got := storetest.WholeTrace(t, db, session.ID)
 	require.Equal(t, &tarsy.Trace{
 		SessionID: session.ID, Stages: []tarsy.TraceStage{}, SessionInteractions: []tarsy.LLMInteractionItem{}, Interruptions: []tarsy.Interruption{},
 	}, got)
@@ -179,18 +155,18 @@ func TestLLMInteractionShowsConversation(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
 	id := claim.SessionID
-	stage := typed(newStage(id, 1, epoch()), "look", tarsy.StageInvestigation)
-	execution, neighbour := newExecution(stage, 1, epoch()), newExecution(stage, 2, epoch())
+	stage := typed(storetest.NewStage(id, 1, storetest.Epoch()), "look", tarsy.StageInvestigation)
+	execution, neighbour := storetest.NewExecution(stage, 1, storetest.Epoch()), storetest.NewExecution(stage, 2, storetest.Epoch())
 
 	calls := []tarsy.ToolCall{{ID: "call-1", Name: "server__tool", Arguments: `{"a":1}`}}
 	messages := []tarsy.Message{
-		newMessage(execution, 1, "You are an agent.", epoch()), newMessage(execution, 2, "The pod is down.", epoch()),
-		newMessage(execution, 3, "I look.", epoch()), newMessage(execution, 4, "a long result", epoch()),
-		newMessage(execution, 5, "It is the disk.", epoch()),
-		newMessage(neighbour, 1, "You are another agent.", epoch()), newMessage(neighbour, 2, "The pod is down, too.", epoch()),
+		storetest.NewMessage(execution, 1, "You are an agent.", storetest.Epoch()), storetest.NewMessage(execution, 2, "The pod is down.", storetest.Epoch()),
+		storetest.NewMessage(execution, 3, "I look.", storetest.Epoch()), storetest.NewMessage(execution, 4, "a long result", storetest.Epoch()),
+		storetest.NewMessage(execution, 5, "It is the disk.", storetest.Epoch()),
+		storetest.NewMessage(neighbour, 1, "You are another agent.", storetest.Epoch()), storetest.NewMessage(neighbour, 2, "The pod is down, too.", storetest.Epoch()),
 	}
 	for i, role := range []tarsy.Role{
 		tarsy.RoleSystem, tarsy.RoleUser, tarsy.RoleAssistant, tarsy.RoleTool, tarsy.RoleAssistant, tarsy.RoleSystem, tarsy.RoleUser,
@@ -201,7 +177,7 @@ func TestLLMInteractionShowsConversation(t *testing.T) {
 	messages[2].ToolCalls = calls
 	messages[3].ToolCallID, messages[3].ToolName = "call-1", "server__tool"
 
-	asks, ends := newLLMInteraction(id, &execution, tokens(1), 2), newLLMInteraction(id, &execution, tokens(1), 4)
+	asks, ends := storetest.NewLLMInteraction(id, &execution, tokens(1), 2), storetest.NewLLMInteraction(id, &execution, tokens(1), 4)
 	asks.LLMResponse = json.RawMessage(`{"text":"I look.","tool_calls":[{"id":"call-1","name":"server__tool","arguments":"{\"a\":1}"}]}`)
 	ends.LLMResponse = json.RawMessage(`{"text":"It is the disk.","tool_calls":[]}`)
 	commit(t, db, claim, progress.Step{
@@ -223,13 +199,13 @@ func TestLLMInteractionShowsConversation(t *testing.T) {
 
 	got, err := db.LLMInteraction(t.Context(), id, asks.ID)
 	require.NoError(t, err)
-	requireSame(t, asks, got.LLMInteraction)
+	storetest.RequireSame(t, asks, got.LLMInteraction)
 	require.Equal(t, seen[:2], got.Conversation)
 	require.Equal(t, &seen[2], got.Response)
 
 	got, err = db.LLMInteraction(t.Context(), id, ends.ID)
 	require.NoError(t, err)
-	requireSame(t, ends, got.LLMInteraction)
+	storetest.RequireSame(t, ends, got.LLMInteraction)
 	require.Equal(t, seen[:4], got.Conversation)
 	require.Equal(t, &seen[4], got.Response)
 }
@@ -238,13 +214,13 @@ func TestSelfContainedCallShowsItsOwnRequest(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
-	execution := newExecution(stage, 1, epoch())
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	stage := typed(storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), "look", tarsy.StageInvestigation)
+	execution := storetest.NewExecution(stage, 1, storetest.Epoch())
 	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
-		Messages: []tarsy.Message{newMessage(execution, 1, "not sent", epoch()), newMessage(execution, 2, "not sent", epoch())},
+		Messages: []tarsy.Message{storetest.NewMessage(execution, 1, "not sent", storetest.Epoch()), storetest.NewMessage(execution, 2, "not sent", storetest.Epoch())},
 	})
 
 	said := &tarsy.TraceMessage{Role: tarsy.RoleAssistant, Content: "Short.", ToolCalls: []tarsy.ToolCall{}}
@@ -276,7 +252,7 @@ func TestSelfContainedCallShowsItsOwnRequest(t *testing.T) {
 		"an answer that is not an object":  {request: `[]`, response: `"Short."`},
 		"a request that is a list of text": {request: `["Sum up."]`, response: `{"text":"Short."}`, said: said},
 	} {
-		call := newLLMInteraction(claim.SessionID, test.of, tokens(1), 2)
+		call := storetest.NewLLMInteraction(claim.SessionID, test.of, tokens(1), 2)
 		call.InteractionType, call.ErrorCode = tarsy.InteractionSummarization, test.code
 		call.LLMRequest, call.LLMResponse = nil, nil
 
@@ -292,7 +268,7 @@ func TestSelfContainedCallShowsItsOwnRequest(t *testing.T) {
 
 		got, err := db.LLMInteraction(t.Context(), claim.SessionID, call.ID)
 		require.NoError(t, err, name)
-		requireSame(t, call, got.LLMInteraction)
+		storetest.RequireSame(t, call, got.LLMInteraction)
 		require.Equal(t, test.conversation, got.Conversation, name)
 		require.Equal(t, test.said, got.Response, name)
 	}
@@ -302,11 +278,11 @@ func TestMCPInteractionIsShownInFull(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
-	execution := newExecution(stage, 1, epoch())
-	full, bare := newMCPInteraction(execution, "call-1", 1), newMCPInteraction(execution, "call-2", 2)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	stage := typed(storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), "look", tarsy.StageInvestigation)
+	execution := storetest.NewExecution(stage, 1, storetest.Epoch())
+	full, bare := storetest.NewMCPInteraction(execution, "call-1", 1), storetest.NewMCPInteraction(execution, "call-2", 2)
 	bare.ToolArguments, bare.AvailableTools, bare.CompletedAt, bare.Status = nil, nil, nil, tarsy.CallStarted
 	commit(t, db, claim, progress.Step{
 		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, MCPInteractions: []tarsy.MCPInteraction{full, bare},
@@ -315,7 +291,7 @@ func TestMCPInteractionIsShownInFull(t *testing.T) {
 	for _, want := range []tarsy.MCPInteraction{full, bare} {
 		got, err := db.MCPInteraction(t.Context(), claim.SessionID, want.ID)
 		require.NoError(t, err)
-		requireSame(t, &want, got)
+		storetest.RequireSame(t, &want, got)
 		require.NotNil(t, got.AvailableTools, "JSON shows an empty list")
 	}
 }
@@ -324,13 +300,13 @@ func TestInteractionsAreFoundOnlyInTheirSession(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	held := func() (sessionID, llm, mcp string) {
-		claim := f.hold(t, db)
-		stage := typed(newStage(claim.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
-		execution := newExecution(stage, 1, epoch())
-		llmCall, mcpCall := newLLMInteraction(claim.SessionID, &execution, tokens(1), 1), newMCPInteraction(execution, "call", 1)
+		claim := f.Hold(t, db)
+		stage := typed(storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), "look", tarsy.StageInvestigation)
+		execution := storetest.NewExecution(stage, 1, storetest.Epoch())
+		llmCall, mcpCall := storetest.NewLLMInteraction(claim.SessionID, &execution, tokens(1), 1), storetest.NewMCPInteraction(execution, "call", 1)
 		commit(t, db, claim, progress.Step{
 			Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution},
 			LLMInteractions: []tarsy.LLMInteraction{llmCall}, MCPInteractions: []tarsy.MCPInteraction{mcpCall},
@@ -342,7 +318,7 @@ func TestInteractionsAreFoundOnlyInTheirSession(t *testing.T) {
 	mine, llm, mcp := held()
 	other, otherLLM, otherMCP := held()
 	deleted, deletedLLM, deletedMCP := held()
-	f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, deleted)
+	f.Exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, deleted)
 
 	ask := func(session, llm, mcp string) (codes []tarsy.Code) {
 		_, llmErr := db.LLMInteraction(t.Context(), session, llm)
@@ -380,8 +356,8 @@ func TestTraceIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	writer, reader := f.server(t), f.server(t)
-	claim := f.hold(t, writer)
+	writer, reader := f.Server(t), f.Server(t)
+	claim := f.Hold(t, writer)
 	written := make(chan struct{})
 
 	var group errgroup.Group
@@ -392,13 +368,13 @@ func TestTraceIsOneSnapshot(t *testing.T) {
 		holder := writer.Hold(claim.Lease)
 
 		for n := 1; n <= 80; n++ {
-			stage := typed(newStage(claim.SessionID, n, epoch()), "look", tarsy.StageInvestigation)
-			execution := newExecution(stage, 1, epoch())
+			stage := typed(storetest.NewStage(claim.SessionID, n, storetest.Epoch()), "look", tarsy.StageInvestigation)
+			execution := storetest.NewExecution(stage, 1, storetest.Epoch())
 
 			if _, err := holder.Commit(context.Background(), progress.Step{
-				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Events: newEvents("event", 1),
-				LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, &execution, tokens(1), n)},
-				MCPInteractions: []tarsy.MCPInteraction{newMCPInteraction(execution, "call", n)},
+				Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Events: storetest.NewEvents("event", 1),
+				LLMInteractions: []tarsy.LLMInteraction{storetest.NewLLMInteraction(claim.SessionID, &execution, tokens(1), n)},
+				MCPInteractions: []tarsy.MCPInteraction{storetest.NewMCPInteraction(execution, "call", n)},
 			}); err != nil {
 				return err
 			}
@@ -440,26 +416,26 @@ func TestTraceListsTakeoversOfUnresponsiveServers(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.server(t), f.server(t)
-	claim := f.hold(t, a)
+	a, b := f.Server(t), f.Server(t)
+	claim := f.Hold(t, a)
 
-	f.clock.Advance(time.Second)
+	f.Clock.Advance(time.Second)
 
-	seen := f.clock.Now()
-	_, err := a.Renew(t.Context(), []postgres.Lease{claim.Lease}, seen.Add(lease))
+	seen := f.Clock.Now()
+	_, err := a.Renew(t.Context(), []postgres.Lease{claim.Lease}, seen.Add(storetest.Lease))
 	require.NoError(t, err)
 
-	f.clock.Advance(lease + time.Minute)
+	f.Clock.Advance(storetest.Lease + time.Minute)
 
-	taken := f.claim(t, b, serverB, 1)
+	taken := f.Claim(t, b, storetest.ServerB, 1)
 	require.Len(t, taken, 1)
 	require.NoError(t, b.HandOver(t.Context(), taken[0].Lease))
-	require.Len(t, f.claim(t, a, serverA, 1), 1)
+	require.Len(t, f.Claim(t, a, storetest.ServerA, 1), 1)
 
-	interruptions := wholeTrace(t, b, claim.SessionID).Interruptions
+	interruptions := storetest.WholeTrace(t, b, claim.SessionID).Interruptions
 	require.Len(t, interruptions, 1, "a server that hands over has not died")
-	require.Equal(t, serverA, interruptions[0].ServerID)
-	require.Equal(t, serverB, interruptions[0].ResumedBy)
+	require.Equal(t, storetest.ServerA, interruptions[0].ServerID)
+	require.Equal(t, storetest.ServerB, interruptions[0].ResumedBy)
 	require.WithinDuration(t, seen, interruptions[0].LastSeenAt, 0)
-	require.WithinDuration(t, f.clock.Now(), interruptions[0].ResumedAt, 0)
+	require.WithinDuration(t, f.Clock.Now(), interruptions[0].ResumedAt, 0)
 }

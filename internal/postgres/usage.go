@@ -29,7 +29,7 @@ type executionSpend struct {
 
 // queueSpend queues the query for what the executions of a session used.
 func queueSpend(batch *pgx.Batch, into *[]executionSpend, sessionID string) {
-	queueRows(batch, into, `
+	QueueRows(batch, into, `
 SELECT COALESCE(execution_id::text, '') AS execution_id, usage, tool_calls FROM
     (SELECT execution_id, `+sumUsage+` AS usage, 0 AS tool_calls FROM llm_interactions WHERE session_id = $1 GROUP BY execution_id
      UNION ALL
@@ -180,7 +180,7 @@ func findUsagePeriod(ctx context.Context, tx pgx.Tx, from, to time.Time) (usageP
 func readUsage[R any](ctx context.Context, pool *pgxpool.Pool, sql string, from, to time.Time) ([]R, error) {
 	var found []R
 
-	err := pgx.BeginTxFunc(ctx, pool, snapshot, func(tx pgx.Tx) error {
+	err := InSnapshot(ctx, pool, func(tx pgx.Tx) error {
 		period, err := findUsagePeriod(ctx, tx, from, to)
 		if err != nil {
 			return err

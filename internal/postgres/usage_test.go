@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -34,17 +35,17 @@ func uses(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage
 func usesOf(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, change func(*tarsy.LLMInteraction), sizes ...int) tarsy.Execution {
 	t.Helper()
 
-	execution := newExecution(stage, agent, epoch())
+	execution := storetest.NewExecution(stage, agent, storetest.Epoch())
 	step := progress.Step{Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}}
 
 	for _, n := range sizes {
-		call := newLLMInteraction(claim.SessionID, &execution, priced(n), minute)
+		call := storetest.NewLLMInteraction(claim.SessionID, &execution, priced(n), minute)
 		change(&call)
 		step.LLMInteractions = append(step.LLMInteractions, call)
 	}
 
 	for i := range toolCalls {
-		step.MCPInteractions = append(step.MCPInteractions, newMCPInteraction(execution, fmt.Sprintf("call-%d", i), minute))
+		step.MCPInteractions = append(step.MCPInteractions, storetest.NewMCPInteraction(execution, fmt.Sprintf("call-%d", i), minute))
 	}
 
 	commit(t, db, claim, step)
@@ -56,19 +57,19 @@ func TestSessionStagesAndExecutionsReportUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	other := f.hold(t, db)
-	uses(t, db, other, newStage(other.SessionID, 1, epoch()), 1, 1, 5, 1024)
+	other := f.Hold(t, db)
+	uses(t, db, other, storetest.NewStage(other.SessionID, 1, storetest.Epoch()), 1, 1, 5, 1024)
 
-	idle := f.hold(t, db)
+	idle := f.Hold(t, db)
 
-	claim := f.hold(t, db)
-	look, next := newStage(claim.SessionID, 1, epoch()), newStage(claim.SessionID, 2, epoch())
+	claim := f.Hold(t, db)
+	look, next := storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), storetest.NewStage(claim.SessionID, 2, storetest.Epoch())
 	uses(t, db, claim, look, 1, 1, 2, 1, 2)
 	uses(t, db, claim, look, 2, 1, 0, 4)
 	uses(t, db, claim, next, 1, 2, 1)
-	commit(t, db, claim, progress.Step{LLMInteractions: []tarsy.LLMInteraction{newLLMInteraction(claim.SessionID, nil, priced(8), 3)}})
+	commit(t, db, claim, progress.Step{LLMInteractions: []tarsy.LLMInteraction{storetest.NewLLMInteraction(claim.SessionID, nil, priced(8), 3)}})
 
 	detail, err := db.SessionDetail(t.Context(), claim.SessionID)
 	require.NoError(t, err)
@@ -78,7 +79,7 @@ func TestSessionStagesAndExecutionsReportUsage(t *testing.T) {
 	require.Equal(t, tarsy.Spend{Usage: priced(4)}, detail.Stages[0].Executions[1].Spend)
 	require.Equal(t, tarsy.Spend{ToolCalls: 1}, detail.Stages[1].Spend)
 
-	trace := wholeTrace(t, db, claim.SessionID)
+	trace := storetest.WholeTrace(t, db, claim.SessionID)
 	require.Equal(t, detail.Usage, trace.Usage, "the trace tells the same")
 
 	items, err := db.Sessions(t.Context(), tarsy.SessionFilter{Limit: 10})
@@ -98,11 +99,11 @@ func TestCallsOlderThanPricesAreCounted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 0, 3)
-	f.exec(t, `TRUNCATE usage_buckets`)
-	f.exec(t, `
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	uses(t, db, claim, storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), 1, 1, 0, 3)
+	f.Exec(t, `TRUNCATE usage_buckets`)
+	f.Exec(t, `
 WITH old AS (DELETE FROM llm_interactions RETURNING id, session_id, execution_id, interaction_type, usage, created_at)
 INSERT INTO llm_interactions (id, session_id, execution_id, interaction_type, usage, created_at)
 SELECT id, session_id, execution_id, interaction_type, usage - 'cost_usd' - 'unpriced_tokens', created_at FROM old`)
@@ -111,7 +112,7 @@ SELECT id, session_id, execution_id, interaction_type, usage - 'cost_usd' - 'unp
 	require.NoError(t, err)
 	require.Equal(t, tokens(3), detail.Usage)
 
-	spent, err := db.SpentSince(t.Context(), epoch())
+	spent, err := db.SpentSince(t.Context(), storetest.Epoch())
 	require.NoError(t, err)
 	require.Equal(t, tokens(3), spent.Usage)
 }
@@ -120,21 +121,21 @@ func TestSpendingSinceTimeIsSummedOverSessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	spent, err := db.SpentSince(t.Context(), epoch())
+	spent, err := db.SpentSince(t.Context(), storetest.Epoch())
 	require.NoError(t, err)
 	require.Zero(t, spent)
 
 	for minute, n := range []int{1, 2, 4} {
-		claim := f.hold(t, db)
-		uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, minute, minute, n)
+		claim := f.Hold(t, db)
+		uses(t, db, claim, storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), 1, minute, minute, n)
 	}
 
 	for minute, want := range []tarsy.Spend{
 		{Usage: priced(7), ToolCalls: 3}, {Usage: priced(6), ToolCalls: 3}, {Usage: priced(4), ToolCalls: 2}, {},
 	} {
-		spent, err = db.SpentSince(t.Context(), epoch().Add(time.Duration(minute)*time.Minute))
+		spent, err = db.SpentSince(t.Context(), storetest.Epoch().Add(time.Duration(minute)*time.Minute))
 		require.NoError(t, err)
 		require.Equal(t, want, spent, "from minute %d on", minute)
 	}
@@ -144,7 +145,7 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	const day = 24 * 60
 
@@ -161,12 +162,12 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 		{"nothing", "none", "none", 2*day + 1, 0, 3},   // tools only
 		{"deleted", "small", "one", 2*day + 60, 16, 0}, // deleted since, but paid for all the same
 	} {
-		session := newSession(f.clock.Now())
+		session := storetest.NewSession(f.Clock.Now())
 		session.AlertType = call.alertType
 		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}))
 
-		claim := f.claim(t, db, serverA, 1)[0]
-		stage := newStage(claim.SessionID, 1, epoch())
+		claim := f.Claim(t, db, storetest.ServerA, 1)[0]
+		stage := storetest.NewStage(claim.SessionID, 1, storetest.Epoch())
 
 		sizes := []int{call.tokens}
 		if call.tokens == 0 {
@@ -176,11 +177,11 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 		usesOf(t, db, claim, stage, 1, call.minute, call.toolCalls, func(c *tarsy.LLMInteraction) { c.ModelName, c.Provider = call.model, call.provider }, sizes...)
 
 		if call.alertType == "deleted" {
-			f.exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, claim.SessionID)
+			f.Exec(t, `UPDATE sessions SET deleted_at = created_at WHERE id = $1`, claim.SessionID)
 		}
 	}
 
-	from, to := epoch(), epoch().Add(3*day*time.Minute)
+	from, to := storetest.Epoch(), storetest.Epoch().Add(3*day*time.Minute)
 	summary, err := db.UsageSummary(t.Context(), from, to)
 	require.NoError(t, err)
 
@@ -201,7 +202,7 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 		ByProvider:  []tarsy.UsageShare{share("one", 2, 17), share("two", 3, 14)},
 	}, summary)
 
-	empty, err := db.UsageSummary(t.Context(), epoch().AddDate(1, 0, 0), epoch().AddDate(2, 0, 0))
+	empty, err := db.UsageSummary(t.Context(), storetest.Epoch().AddDate(1, 0, 0), storetest.Epoch().AddDate(2, 0, 0))
 	require.NoError(t, err)
 	require.Zero(t, empty.Total)
 	require.NotNil(t, empty.ByDay, "JSON shows an empty list")
@@ -216,17 +217,17 @@ func TestNotesAreTheirOwnKindOfUsage(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 2, 1)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	uses(t, db, claim, storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), 1, 1, 2, 1)
 
 	const day = 24 * 60
 
 	// Within an hour and a day, at their beginnings, and outside of the period.
 	for minute, n := range map[int]int{-1: 1024, 0: 2, 30: 4, 60: 8, day: 16, 2 * day: 32, 3*day - 1: 64, 3 * day: 2048} {
-		f.exec(t, `
+		f.Exec(t, `
 INSERT INTO note_calls (id, note_id, purpose, provider, model_name, usage, created_at)
-VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small', $1, $2)`, priced(n), epoch().Add(time.Duration(minute)*time.Minute))
+VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small', $1, $2)`, priced(n), storetest.Epoch().Add(time.Duration(minute)*time.Minute))
 	}
 
 	share := func(name string, calls, n int) tarsy.SpendShare {
@@ -234,7 +235,7 @@ VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small',
 	}
 
 	for from, notes := range map[int]tarsy.SpendShare{0: share(tarsy.UsageNotes, 6, 126), 1: share(tarsy.UsageNotes, 5, 124), 31: share(tarsy.UsageNotes, 4, 120)} {
-		summary, err := db.UsageSummary(t.Context(), epoch().Add(time.Duration(from)*time.Minute), epoch().Add(3*day*time.Minute))
+		summary, err := db.UsageSummary(t.Context(), storetest.Epoch().Add(time.Duration(from)*time.Minute), storetest.Epoch().Add(3*day*time.Minute))
 		require.NoError(t, err)
 		require.Equal(t, notes, summary.ByKind[0], "from minute %d", from)
 		require.Contains(t, summary.ByModel, tarsy.UsageShare{Name: "small", LLMCalls: notes.LLMCalls, Usage: notes.Usage})
@@ -257,7 +258,7 @@ VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small',
 		}
 	}
 
-	spent, err := db.SpentSince(t.Context(), epoch())
+	spent, err := db.SpentSince(t.Context(), storetest.Epoch())
 	require.NoError(t, err)
 	require.Equal(t, tarsy.Spend{Usage: priced(1), ToolCalls: 2}, spent, "the budget of a day is that of sessions")
 }
@@ -265,8 +266,8 @@ VALUES (gen_random_uuid(), gen_random_uuid(), 'note_extraction', 'one', 'small',
 func TestUsageSummaryReadsBucketsAndEdgeCalls(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
-	at := epoch()
+	db := newFixture(t).Server(t)
+	at := storetest.Epoch()
 	plan, err := db.UsagePlan(t.Context(), pgx.NamedArgs{"from": at, "hour_from": at, "day_from": at, "day_to": at, "hour_to": at, "to": at})
 	require.NoError(t, err)
 
@@ -282,7 +283,7 @@ func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db, other := f.server(t), f.server(t)
+	db, other := f.Server(t), f.Server(t)
 	random := rand.New(rand.NewPCG(1, 2))
 
 	type call struct{ minute, tokens, tools int }
@@ -295,10 +296,10 @@ func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 	for i := range 60 {
 		c := call{minute: random.IntN(4 * 24 * 60), tokens: 1 + random.IntN(100), tools: random.IntN(3)}
 		calls = append(calls, c)
-		claim, server := f.hold(t, db), []*postgres.DB{db, other}[i%2]
+		claim, server := f.Hold(t, db), []*postgres.DB{db, other}[i%2]
 
 		group.Go(func() error {
-			uses(t, server, claim, newStage(claim.SessionID, 1, epoch()), 1, c.minute, c.tools, c.tokens)
+			uses(t, server, claim, storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), 1, c.minute, c.tools, c.tokens)
 
 			return nil
 		})
@@ -326,7 +327,7 @@ func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 				}
 			}
 
-			summary, err := db.UsageSummary(t.Context(), epoch().Add(time.Duration(from)*time.Minute), epoch().Add(time.Duration(to)*time.Minute))
+			summary, err := db.UsageSummary(t.Context(), storetest.Epoch().Add(time.Duration(from)*time.Minute), storetest.Epoch().Add(time.Duration(to)*time.Minute))
 			require.NoError(t, err)
 			require.Equal(t, want, tarsy.Spend{Usage: summary.Total.Usage, ToolCalls: summary.Total.ToolCalls}, "from %d to %d", from, to)
 
@@ -344,12 +345,12 @@ func TestUsageOutlivesPurgedSessions(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
-	claim := f.hold(t, db)
-	uses(t, db, claim, newStage(claim.SessionID, 1, epoch()), 1, 1, 2, 3)
-	f.exec(t, `DELETE FROM sessions`)
+	db := f.Server(t)
+	claim := f.Hold(t, db)
+	uses(t, db, claim, storetest.NewStage(claim.SessionID, 1, storetest.Epoch()), 1, 1, 2, 3)
+	f.Exec(t, `DELETE FROM sessions`)
 
-	spent, err := db.SpentSince(t.Context(), epoch())
+	spent, err := db.SpentSince(t.Context(), storetest.Epoch())
 	require.NoError(t, err)
 	require.Equal(t, tarsy.Spend{Usage: priced(3), ToolCalls: 2}, spent)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func ofTeam(team string) func(*tarsy.Session) {
@@ -20,7 +21,7 @@ func TestTotalsCountOnlySessionsThatReaderSees(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	for _, team := range []string{"payments", "storage", "", "storage"} {
 		f.put(t, db, tarsy.SessionPending, ofTeam(team))
@@ -46,7 +47,7 @@ func TestReaderSeesSessionsOfOwnTeamsAndThoseWithoutTeam(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	var ids []string
 	for i, team := range []string{"payments", "storage", "", "network", "payments", ""} {
@@ -107,11 +108,11 @@ func TestReaderSeesSessionsOfOwnTeamsAndThoseWithoutTeam(t *testing.T) {
 func TestListOfTeamsReadsOneIndexRangePerStatusAndTeam(t *testing.T) {
 	t.Parallel()
 
-	db := newFixture(t).server(t)
+	db := newFixture(t).Server(t)
 
 	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{
-			Order: order, Limit: 50, CreatedAfter: new(epoch()), After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()},
+			Order: order, Limit: 50, CreatedAfter: new(storetest.Epoch()), After: &tarsy.SessionCursor{CreatedAt: storetest.Epoch(), ID: ident.New()},
 			Visible: tarsy.Visibility{Limited: true, Teams: []string{"payments", "storage"}},
 		})
 		require.NoError(t, err)
@@ -119,21 +120,5 @@ func TestListOfTeamsReadsOneIndexRangePerStatusAndTeam(t *testing.T) {
 		require.Equal(t, 5, strings.Count(plan, "Index Only Scan Backward using session_list_no_team on session_list"), plan)
 		require.NotContains(t, plan, "Seq Scan", plan)
 		require.NotContains(t, plan, "Incremental Sort", plan)
-	}
-}
-
-func TestKeyKeepsItsTeams(t *testing.T) {
-	t.Parallel()
-
-	db := newFixture(t).server(t)
-
-	for hash, teams := range map[string][]string{"one": {"payments", "storage"}, "two": {}} {
-		key := tarsy.APIKey{ID: ident.New(), Name: "ci", Scopes: []tarsy.Scope{tarsy.ScopeRead}, CreatedAt: epoch(), Teams: teams}
-		key.Prefix = hash + "00000"
-		require.NoError(t, db.CreateKey(t.Context(), key, []byte(hash)))
-
-		found, err := db.KeyByHash(t.Context(), []byte(hash))
-		require.NoError(t, err)
-		require.Equal(t, teams, found.Teams)
 	}
 }

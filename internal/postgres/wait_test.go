@@ -15,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func TestOpenWaitsForLateDatabase(t *testing.T) {
@@ -96,7 +97,7 @@ func TestFrozenHostInURLIsSkippedAfterConnectTimeout(t *testing.T) {
 		}.Encode(),
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 	defer cancel()
 
 	db, err := postgres.Open(ctx, postgres.Config{URL: address.String(), Migrate: true})

@@ -33,7 +33,7 @@ SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r
        (SELECT count(*) FROM sessions s WHERE ` + waitingSQL + ` AND s.runnable_at <= $1) AS waiting,
        (SELECT l.created_at FROM session_list l JOIN sessions s ON s.id = l.session_id
         WHERE l.status = '' AND ` + waitingSQL + ` AND s.runnable_at <= $1 ORDER BY l.created_at LIMIT 1) AS oldest_waiting,
-       (` + openApprovals("count(*)", "$1") + `) AS waiting_approvals,
+       (` + OpenApprovals("count(*)", "$1") + `) AS waiting_approvals,
        (SELECT count(*) FROM pgjournal_entries WHERE seq IS NULL) AS unnumbered,
        EXISTS (` + pausedSQL(tarsy.PauseIntake, "$1") + `) AS intake_paused, EXISTS (` + pausedSQL(tarsy.PauseClaiming, "$1") + `) AS claiming_paused
 FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, count(*) FILTER (WHERE o.status = 'cancelling') AS cancelling
@@ -41,7 +41,7 @@ FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, co
 
 // Workload returns the current workload.
 func (db *DB) Workload(ctx context.Context) (Workload, error) {
-	found, err := collect[Workload](ctx, db.front, workloadSQL, db.clock.Now())
+	found, err := Collect[Workload](ctx, db.front, workloadSQL, db.clock.Now())
 	if err != nil {
 		return Workload{}, fmt.Errorf("read the workload: %w", err)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/storetest"
 )
 
 func TestWorkloadCountsOpenSessionsAndQueue(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
 	empty, err := db.Workload(t.Context())
 	require.NoError(t, err)
@@ -26,15 +27,15 @@ func TestWorkloadCountsOpenSessionsAndQueue(t *testing.T) {
 		}
 	}
 
-	f.exec(t, `UPDATE sessions SET runnable_at = NULL`) // like those that a server works on
+	f.Exec(t, `UPDATE sessions SET runnable_at = NULL`) // like those that a server works on
 
 	f.put(t, db, tarsy.SessionPending, unchanged)
-	f.claim(t, db, serverA, 1)
+	f.Claim(t, db, storetest.ServerA, 1)
 	f.put(t, db, tarsy.SessionPending, unchanged)
-	oldest := f.clock.Now()
+	oldest := f.Clock.Now()
 	urgent := f.put(t, db, tarsy.SessionPending, unchanged)
-	f.exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
-	f.exec(t, `INSERT INTO pgjournal_entries (journal_id, batch, idx, at, entry) VALUES (1, 1, 0, $1, '{}')`, f.clock.Now())
+	f.Exec(t, `UPDATE sessions SET runnable_at = created_at - interval '1 hour' WHERE id = $1`, urgent)
+	f.Exec(t, `INSERT INTO pgjournal_entries (journal_id, batch, idx, at, entry) VALUES (1, 1, 0, $1, '{}')`, f.Clock.Now())
 
 	load, err := db.Workload(t.Context())
 	require.NoError(t, err)
@@ -51,14 +52,14 @@ func TestWorkloadIsReadFromIndexes(t *testing.T) {
 	const finished, waiting, running = 5000, 200, 20
 
 	f := newFixture(t)
-	db := f.server(t)
+	db := f.Server(t)
 
-	f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at, runnable_at)
+	f.Exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at, runnable_at)
 SELECT gen_random_uuid(), 'test', 'x', 'chain', kind.status, 'ann', $1::timestamptz + n * interval '1 second',
        CASE WHEN kind.status = 'completed' THEN $1::timestamptz END, CASE WHEN kind.status = 'pending' THEN $1::timestamptz END
 FROM (VALUES ('completed', $2::int), ('pending', $3), ('in_progress', $4)) AS kind (status, count), generate_series(1, kind.count) AS n`,
-		epoch(), finished, waiting, running)
-	f.exec(t, `ANALYZE sessions, session_list`)
+		storetest.Epoch(), finished, waiting, running)
+	f.Exec(t, `ANALYZE sessions, session_list`)
 
 	plan, err := db.WorkloadPlan(t.Context())
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ FROM (VALUES ('completed', $2::int), ('pending', $3), ('in_progress', $4)) AS ki
 func TestPoolStatsNameEveryPool(t *testing.T) {
 	t.Parallel()
 
-	stats := newFixture(t).server(t).PoolStats()
+	stats := newFixture(t).Server(t).PoolStats()
 	for _, name := range []string{"readers", "front", "work", "jobs", "notes", "alerts"} {
 		require.Positive(t, stats[name].MaxConns(), name)
 	}

@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -30,7 +31,7 @@ func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 	hub := stream.New(stream.Config{Journals: db, Deltas: deltas, Logger: logger})
 
 	server := httptest.NewServer(api.New(api.Config{
-		Store: db, WebSocket: hub.WebSocket(), NoteEvents: hub.NotesSSE(), Events: hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
+		Store: db, Accounts: account.New(db), WebSocket: hub.WebSocket(), NoteEvents: hub.NotesSSE(), Events: hub.SSE(func(r *http.Request) string { return r.PathValue("id") }),
 		Clock: f.clock, Logger: logger,
 	}).Handler())
 	t.Cleanup(server.Close)

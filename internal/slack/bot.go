@@ -20,11 +20,13 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 // Config configures a Bot.
 type Config struct {
 	DB     *postgres.DB
+	Outbox *outbox.Store
 	Client *Client
 	Intake notify.Intake
 	// Desk takes feedback, and decisions about tool calls by those in Approve.
@@ -81,14 +83,14 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg, replied: map[string]bool{},
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			Outbox: cfg.Outbox, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Slack connection failed; trying again", Over: "connected to Slack again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 	}
 	b.holder = notify.NewHolder(notify.HolderConfig{
-		Leases: cfg.DB, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
+		Leases: cfg.Outbox, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return b

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/plaintext"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -242,7 +242,7 @@ func reasonModal(remembered string) slack.ModalViewRequest {
 
 // stateLine returns the current state of the alert for the first message of a thread, or "" if the message itself already shows
 // it.
-func (s *sender) stateLine(state postgres.SlackThreadState, owner tarsy.Announcement, words string) string {
+func (s *sender) stateLine(state outbox.SlackThreadState, owner tarsy.Announcement, words string) string {
 	var parts []string
 
 	if state.Sessions > 1 || state.SessionID != owner.SessionID || owner.Subject != tarsy.SubjectEnd && state.Status != tarsy.SessionInProgress {

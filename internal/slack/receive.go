@@ -99,7 +99,7 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 	}
 
 	for waited := time.Duration(0); ; waited += pause {
-		sessionID, beginning, err = b.cfg.DB.SlackThreadSession(ctx, q.channel, q.thread, began)
+		sessionID, beginning, err = b.cfg.Outbox.SlackThreadSession(ctx, q.channel, q.thread, began)
 		if err != nil || !beginning || waited >= most {
 			return sessionID, beginning, err
 		}

@@ -38,7 +38,7 @@ type memory struct {
 func newSender(cfg Config) *sender {
 	s := &sender{cfg: cfg}
 	s.loop = notify.NewSender(notify.SenderConfig[memory]{
-		DB: cfg.DB, Channel: tarsy.ChannelSlack, Routes: cfg.Routes, Target: s, AfterDue: s.updateThreads, Clock: cfg.Clock, Logger: cfg.Logger,
+		Outbox: cfg.Outbox, Channel: tarsy.ChannelSlack, Routes: cfg.Routes, Target: s, AfterDue: s.updateThreads, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return s

@@ -19,7 +19,7 @@ const maxParts = 10
 
 // session returns the session of an announcement.
 func (s *sender) session(ctx context.Context, id string) (*tarsy.Session, error) {
-	session, err := s.cfg.DB.Session(ctx, id)
+	session, err := s.cfg.Outbox.Session(ctx, id)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return nil, notify.ErrDeleted
 	}
@@ -35,7 +35,7 @@ func (s *sender) message(ctx context.Context, a tarsy.Announcement, session tars
 	)
 
 	if a.Subject == tarsy.SubjectEnd {
-		if verdict, err = s.cfg.DB.Verdict(ctx, session.ID); err != nil {
+		if verdict, err = s.cfg.Outbox.Verdict(ctx, session.ID); err != nil {
 			return message.Message{}, err
 		}
 	}
@@ -46,7 +46,7 @@ func (s *sender) message(ctx context.Context, a tarsy.Announcement, session tars
 // sendSession announces the start or the end of a session in the thread of its alert, in that order.
 func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	if a.Subject == tarsy.SubjectEnd && len(a.MessageIDs) == 0 {
-		if pending, err := s.cfg.DB.StartPending(ctx, tarsy.ChannelSlack, a.SessionID); err != nil || pending {
+		if pending, err := s.cfg.Outbox.StartPending(ctx, tarsy.ChannelSlack, a.SessionID); err != nil || pending {
 			return false, err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draf
 // sendResult replies to the mention that submitted the session with its result, unless the announcement is in the same channel.
 // The reply is recorded as the second message of the announcement.
 func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft, shown content) error {
-	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelSlack, a.SessionID)
+	receipt, err := s.cfg.Outbox.Receipt(ctx, tarsy.ChannelSlack, a.SessionID)
 	if err != nil || receipt == nil || len(a.MessageIDs) > 1 {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *dra
 		return true, s.loop.Post(ctx, a, d, keys(w.messages), w)
 	}
 
-	thread, err := s.cfg.DB.JoinSlackThread(ctx, *a, fingerprint, threadAge)
+	thread, err := s.cfg.Outbox.JoinSlackThread(ctx, *a, fingerprint, threadAge)
 	if err != nil || thread.TS == "" && thread.AnnouncementID != a.ID {
 		return false, err
 	}
@@ -164,7 +164,7 @@ func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *dra
 
 	err = s.loop.Post(ctx, a, d, keys(w.messages), w)
 	if err != nil && thread.TS != "" && gone(err) {
-		return false, s.cfg.DB.EndSlackThread(ctx, thread.ID) // the next attempt starts another thread
+		return false, s.cfg.Outbox.EndSlackThread(ctx, thread.ID) // the next attempt starts another thread
 	}
 
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *sender) beginThread(ctx context.Context, a *tarsy.Announcement) error {
 		return nil
 	}
 
-	return s.cfg.DB.SetSlackThread(ctx, a.ID, a.ThreadID)
+	return s.cfg.Outbox.SetSlackThread(ctx, a.ID, a.ThreadID)
 }
 
 // sendApproval announces a waiting call, and updates the message until the call is decided, here or elsewhere.
@@ -218,7 +218,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 
 // sendAnswer posts the answer as written so far. It is done when the answer is complete.
 func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	answer, err := s.cfg.DB.Answer(ctx, a.SessionID, *a.StageID)
+	answer, err := s.cfg.Outbox.Answer(ctx, a.SessionID, *a.StageID)
 	if err != nil {
 		return false, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -22,7 +22,7 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 	// Taken before the states are read, so that a concurrent change is shown one interval later.
 	now := s.cfg.Clock.Now()
 
-	changed, err := s.cfg.DB.ChangedSlackThreads(limited, threadAge, maxThreads)
+	changed, err := s.cfg.Outbox.ChangedSlackThreads(limited, threadAge, maxThreads)
 	if err != nil {
 		return err
 	}
@@ -49,17 +49,17 @@ func (m *memory) forgettable(now time.Time) bool {
 }
 
 // updateThread updates the first message of a thread with a state that was read after a time, and records the state as shown.
-func (s *sender) updateThread(ctx context.Context, m *memory, state postgres.SlackThreadState, read time.Time) {
+func (s *sender) updateThread(ctx context.Context, m *memory, state outbox.SlackThreadState, read time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, notify.SendLimit)
 	defer cancel()
 
 	err := s.showState(ctx, state)
 	if gone(err) {
-		err = s.cfg.DB.EndSlackThread(ctx, state.ID)
+		err = s.cfg.Outbox.EndSlackThread(ctx, state.ID)
 	}
 
 	if err == nil {
-		err = s.cfg.DB.ShowSlackThread(ctx, state.ID, state.State)
+		err = s.cfg.Outbox.ShowSlackThread(ctx, state.ID, state.State)
 	}
 
 	if err == nil || ctx.Err() != nil {
@@ -78,8 +78,8 @@ func (s *sender) updateThread(ctx context.Context, m *memory, state postgres.Sla
 	s.cfg.Logger.Warn("the first message of a Slack thread could not be updated; trying again", "channel_id", state.Channel, "ts", state.TS, "error", err)
 }
 
-func (s *sender) showState(ctx context.Context, state postgres.SlackThreadState) error {
-	owner, err := s.cfg.DB.Announcement(ctx, state.AnnouncementID)
+func (s *sender) showState(ctx context.Context, state outbox.SlackThreadState) error {
+	owner, err := s.cfg.Outbox.Announcement(ctx, state.AnnouncementID)
 	if err != nil || owner == nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func ignoreDeleted(err error) error {
 }
 
 // stateOf returns the state of the alert for the first message of a thread.
-func (s *sender) stateOf(ctx context.Context, state postgres.SlackThreadState, owner tarsy.Announcement) (string, error) {
-	outcome, err := s.cfg.DB.SessionOutcome(ctx, state.SessionID)
+func (s *sender) stateOf(ctx context.Context, state outbox.SlackThreadState, owner tarsy.Announcement) (string, error) {
+	outcome, err := s.cfg.Outbox.SessionOutcome(ctx, state.SessionID)
 	if err != nil || outcome == nil {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func (s *sender) stateOf(ctx context.Context, state postgres.SlackThreadState, o
 
 // withState adds the state of the alert to the message of an announcement if it is the first of a thread.
 func (s *sender) withState(ctx context.Context, a tarsy.Announcement, shown content) (content, error) {
-	state, err := s.cfg.DB.SlackThreadOf(ctx, a.ID)
+	state, err := s.cfg.Outbox.SlackThreadOf(ctx, a.ID)
 	if err != nil || state == nil || state.TS != a.MessageIDs[0] {
 		return shown, err
 	}

@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
@@ -33,6 +34,8 @@ func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.An
 	db, err := postgres.Open(ctx, postgres.Config{URL: pgtest.New(t), MaxConns: 2, Clock: clock})
 	require.NoError(t, err)
 	db.Start()
+
+	announcements := outbox.New(db)
 	t.Cleanup(db.Stop)
 
 	now := calendar.Time(clock.Now())
@@ -49,14 +52,14 @@ func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.An
 		ID: ident.New(), SessionID: session.ID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectStart, Target: channelID, State: tarsy.AnnouncementSent,
 		MessageIDs: []string{ts}, ThreadID: ts, DueAt: now, CreatedAt: now, SentAt: &now,
 	}
-	_, err = db.AddAnnouncement(ctx, started)
+	_, err = announcements.AddAnnouncement(ctx, started)
 	require.NoError(t, err)
-	_, err = db.JoinSlackThread(ctx, started, "f", threadAge)
+	_, err = announcements.JoinSlackThread(ctx, started, "f", threadAge)
 	require.NoError(t, err)
-	require.NoError(t, db.SetSlackThread(ctx, started.ID, ts))
+	require.NoError(t, announcements.SetSlackThread(ctx, started.ID, ts))
 
 	b := New(Config{
-		DB: db, Client: client, Clock: clock, SessionURL: func(string) string { return "" }, Mask: func(text string) string { return text },
+		DB: db, Outbox: announcements, Client: client, Clock: clock, SessionURL: func(string) string { return "" }, Mask: func(text string) string { return text },
 		Ask: Access{Channels: []string{"*"}, Users: []string{"*"}}, Logger: slog.New(slog.DiscardHandler),
 	})
 

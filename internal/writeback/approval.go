@@ -6,7 +6,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 // maxApprovals is how many waiting calls are read at a time.
@@ -45,7 +45,7 @@ func (w *waitingCalls) announce(ctx context.Context) error {
 	seen := map[string]bool{}
 
 	for after := ""; ; {
-		found, err := w.cfg.DB.OpenApprovalsToAnnounce(ctx, w.channels, after, maxApprovals)
+		found, err := w.cfg.Outbox.OpenApprovalsToAnnounce(ctx, w.channels, after, maxApprovals)
 		if err != nil {
 			return err
 		}
@@ -69,8 +69,8 @@ func (w *waitingCalls) announce(ctx context.Context) error {
 	}
 }
 
-func (w *waitingCalls) store(ctx context.Context, call postgres.OpenApproval) error {
-	session, err := w.cfg.DB.Session(ctx, call.SessionID)
+func (w *waitingCalls) store(ctx context.Context, call outbox.OpenApproval) error {
+	session, err := w.cfg.Outbox.Session(ctx, call.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return nil // deleted since
 	} else if err != nil {
@@ -85,7 +85,7 @@ func (w *waitingCalls) store(ctx context.Context, call postgres.OpenApproval) er
 		a := t.announcement(*session, tarsy.SubjectApproval, w.cfg.Clock.Now())
 		a.ApprovalID = &call.ID
 
-		if _, err := w.cfg.DB.AddAnnouncement(ctx, a); err != nil {
+		if _, err := w.cfg.Outbox.AddAnnouncement(ctx, a); err != nil {
 			return err
 		}
 	}

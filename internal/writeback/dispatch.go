@@ -12,7 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -37,7 +37,7 @@ func (job) Kind() string { return "write_back" }
 
 // DispatcherConfig configures a Dispatcher. Everything is required.
 type DispatcherConfig struct {
-	DB      *postgres.DB
+	Outbox  *outbox.Store
 	Jobs    *river.Client[pgx.Tx]
 	Targets []Target
 	Clock   clockwork.Clock
@@ -91,7 +91,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) {
 	}
 
 	for {
-		queued, err := d.cfg.DB.QueueAnnouncements(ctx, d.channels, dispatchAgain, maxDispatched, func(tx pgx.Tx, due []tarsy.Announcement) error {
+		queued, err := d.cfg.Outbox.QueueAnnouncements(ctx, d.channels, dispatchAgain, maxDispatched, func(tx pgx.Tx, due []tarsy.Announcement) error {
 			return d.add(ctx, tx, due)
 		})
 		if errors.Is(ctx.Err(), context.Canceled) {

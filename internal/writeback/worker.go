@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify/outgoing"
 	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 )
 
 const (
@@ -37,6 +38,7 @@ var errTooOld = errors.New("it could not be sent within a day")
 // WorkersConfig configures Workers. Everything is required.
 type WorkersConfig struct {
 	DB      *postgres.DB
+	Outbox  *outbox.Store
 	Targets []Target
 	// SessionURL returns the URL of a session, or "".
 	SessionURL func(sessionID string) string
@@ -80,7 +82,7 @@ func (w *Workers) Timeout(j *river.Job[job]) time.Duration {
 
 // Work implements river.Worker.
 func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
-	a, err := w.cfg.DB.Announcement(ctx, j.Args.AnnouncementID)
+	a, err := w.cfg.Outbox.Announcement(ctx, j.Args.AnnouncementID)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
 func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcement) error {
 	target := w.targets[a.Target]
 
-	session, err := w.cfg.DB.Session(ctx, a.SessionID)
+	session, err := w.cfg.Outbox.Session(ctx, a.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return notify.ErrDeleted
 	} else if err != nil {
@@ -146,7 +148,7 @@ func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announceme
 		return message.NewApproval(a, session, call, url), nil
 	}
 
-	verdict, err := w.cfg.DB.Verdict(ctx, session.ID)
+	verdict, err := w.cfg.Outbox.Verdict(ctx, session.ID)
 	if err != nil {
 		return message.Message{}, err
 	}
@@ -231,5 +233,5 @@ func (w *Workers) record(ctx context.Context, a tarsy.Announcement) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 
-	return w.cfg.DB.UpdateAnnouncement(ctx, a)
+	return w.cfg.Outbox.UpdateAnnouncement(ctx, a)
 }

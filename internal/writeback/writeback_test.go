@@ -31,6 +31,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify/pagerduty"
 	"tarsy.dev/tarsy/internal/notify/webhook"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/outbox"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/quiet"
@@ -65,6 +66,7 @@ func client(t *testing.T) *http.Client {
 type fixture struct {
 	t          *testing.T
 	db         *postgres.DB
+	outbox     *outbox.Store
 	sql        *pgxpool.Pool
 	target     writeback.Target
 	queue      *jobs.Queue
@@ -86,21 +88,22 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 	db.Start()
 	t.Cleanup(db.Stop)
 
+	announcements := outbox.New(db)
 	target.Name, target.Timeout = "chat", patience
 	target.Events = []message.Event{message.Started, message.Finished, message.Failed}
 
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	clock := clockwork.NewFakeClockAt(time.Now())
 	workers := writeback.NewWorkers(writeback.WorkersConfig{
-		DB: db, Targets: []writeback.Target{target}, SessionURL: func(string) string { return "" },
+		DB: db, Outbox: announcements, Targets: []writeback.Target{target}, SessionURL: func(string) string { return "" },
 		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }, Clock: clock, Logger: logger,
 	})
 	queue, err := jobs.New(jobs.Config{Pool: db.Jobs(), Logger: logger, Hasty: true}, workers)
 	require.NoError(t, err)
 
-	f := &fixture{t: t, db: db, sql: sql, target: target, queue: queue, clock: clock}
+	f := &fixture{t: t, db: db, outbox: announcements, sql: sql, target: target, queue: queue, clock: clock}
 	f.dispatcher = writeback.NewDispatcher(writeback.DispatcherConfig{
-		DB: db, Jobs: queue.Client(), Targets: []writeback.Target{target}, Clock: clock, Logger: logger,
+		Outbox: announcements, Jobs: queue.Client(), Targets: []writeback.Target{target}, Clock: clock, Logger: logger,
 	})
 
 	return f
@@ -128,7 +131,7 @@ func (f *fixture) announce(facts tarsy.AlertFacts) []tarsy.Announcement {
 
 	rows := writeback.Announce([]writeback.Target{f.target}, clockwork.NewRealClock())(session, tarsy.SubjectEnd)
 	for _, a := range rows {
-		added, err := f.db.AddAnnouncement(f.t.Context(), a)
+		added, err := f.outbox.AddAnnouncement(f.t.Context(), a)
 		require.NoError(f.t, err)
 		require.True(f.t, added)
 	}
@@ -145,7 +148,7 @@ func (f *fixture) awaitState(id string, state tarsy.AnnouncementState) tarsy.Ann
 	wait.Until(f.t, "the announcement to be "+string(state), func() bool {
 		var err error
 
-		a, err = f.db.Announcement(f.t.Context(), id)
+		a, err = f.outbox.Announcement(f.t.Context(), id)
 		require.NoError(f.t, err)
 
 		return a.State == state
@@ -493,7 +496,7 @@ func (f *fixture) ask() tarsy.Announcement {
 		ID: ident.New(), SessionID: session.ID, Channel: tarsy.WebhookChannel(f.target.Name), Target: f.target.Name, Subject: tarsy.SubjectApproval,
 		ApprovalID: &call.ID, State: tarsy.AnnouncementPending, MessageIDs: []string{}, CreatedAt: now, DueAt: now,
 	}
-	_, err = f.db.AddAnnouncement(f.t.Context(), a)
+	_, err = f.outbox.AddAnnouncement(f.t.Context(), a)
 	require.NoError(f.t, err)
 
 	return a

@@ -150,7 +150,7 @@ func concerned(detail notebook.ReviewDetail) []notebook.EntityDetail {
 }
 
 func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[string]notebook.Note, error) {
-	rows, err := q.Query(ctx, `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = ANY($1)`, noteIDs)
+	rows, err := q.Query(ctx, `SELECT `+postgres.ColumnsOf[notebook.Note]().List()+` FROM notes WHERE id = ANY($1)`, noteIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read notes of review items: %w", err)
 	}
@@ -171,7 +171,7 @@ func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[stri
 // decisionsOf returns the decisions on items, oldest first, by item ID.
 func decisionsOf(ctx context.Context, q store.Querier, itemIDs []string) (map[string][]notebook.ReviewDecision, error) {
 	rows, err := q.Query(ctx, `
-		SELECT `+postgres.ColumnList[notebook.ReviewDecision]("")+` FROM review_decisions WHERE item_id = ANY($1) ORDER BY decided_at, id`, itemIDs)
+		SELECT `+postgres.ColumnsOf[notebook.ReviewDecision]().List()+` FROM review_decisions WHERE item_id = ANY($1) ORDER BY decided_at, id`, itemIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
 	}

@@ -18,7 +18,7 @@ func NoEntity(id string) error {
 
 // Entities reads entities with their tags and sources. rest follows FROM entities e, such as "WHERE e.id = $1 ORDER BY e.created_at".
 func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.EntityDetail, error) {
-	entities, err := collect[notebook.Entity](ctx, q, `SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e `+rest, args...)
+	entities, err := collect[notebook.Entity](ctx, q, `SELECT `+postgres.ColumnsOf[notebook.Entity]().Of("e")+` FROM entities e `+rest, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]notebook.Entity
 // LockEntityRows is LockEntities without tags and sources.
 func LockEntityRows(ctx context.Context, tx *Tx, ids ...string) ([]notebook.Entity, error) {
 	return collect[notebook.Entity](ctx, tx,
-		`SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
+		`SELECT `+postgres.ColumnsOf[notebook.Entity]().Of("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
 
 // LockEntity reads an entity and locks it until the end of the transaction.
@@ -92,7 +92,7 @@ func withDetails(ctx context.Context, q Querier, entities []notebook.Entity) ([]
 	)
 
 	into(&batch, &sources, `
-		SELECT `+postgres.ColumnList[notebook.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
+		SELECT `+postgres.ColumnsOf[notebook.EntitySource]().List()+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
 	into(&batch, &tags, `SELECT entity_id, tag FROM entity_tags WHERE entity_id = ANY($1) ORDER BY entity_id, tag`, ids)
 
 	if err := q.SendBatch(ctx, &batch).Close(); err != nil {

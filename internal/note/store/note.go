@@ -21,12 +21,12 @@ func NoNote(id string) error {
 
 // Note reads a note.
 func Note(ctx context.Context, q Querier, id string) (notebook.Note, error) {
-	return one[notebook.Note](ctx, q, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1`, id)
+	return one[notebook.Note](ctx, q, NoNote(id), `SELECT `+postgres.ColumnsOf[notebook.Note]().List()+` FROM notes WHERE id = $1`, id)
 }
 
 // LockNote reads a note and locks it until the end of the transaction.
 func LockNote(ctx context.Context, tx *Tx, id string) (notebook.Note, error) {
-	return one[notebook.Note](ctx, tx, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1 FOR UPDATE`, id)
+	return one[notebook.Note](ctx, tx, NoNote(id), `SELECT `+postgres.ColumnsOf[notebook.Note]().List()+` FROM notes WHERE id = $1 FOR UPDATE`, id)
 }
 
 // InsertNote stores a new note with the idempotency key of its capture, if any.
@@ -62,7 +62,7 @@ func NoteByKey(ctx context.Context, q Querier, hash []byte) (*notebook.Note, []b
 	}
 
 	found, err := one[keyed](ctx, q, pgx.ErrNoRows,
-		`SELECT `+postgres.ColumnList[notebook.Note]("")+`, idempotency_fingerprint FROM notes WHERE idempotency_hash = $1`, hash)
+		`SELECT `+postgres.ColumnsOf[notebook.Note]().List()+`, idempotency_fingerprint FROM notes WHERE idempotency_hash = $1`, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, nil
 	}
@@ -117,7 +117,7 @@ func Notes(ctx context.Context, q Querier, query notebook.NoteQuery) (notebook.N
 	var err error
 
 	page.Notes, err = collect[notebook.Note](ctx, q,
-		"SELECT "+postgres.ColumnList[notebook.Note]("")+where+" ORDER BY created_at DESC, id DESC LIMIT @limit", args)
+		"SELECT "+postgres.ColumnsOf[notebook.Note]().List()+where+" ORDER BY created_at DESC, id DESC LIMIT @limit", args)
 	if err != nil {
 		return page, err
 	}
@@ -151,5 +151,5 @@ func LockFinishedNotes(ctx context.Context, tx *Tx, since, until time.Time, afte
 	}
 
 	return collect[notebook.Note](ctx, tx,
-		`SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE `+finished+rest+` ORDER BY created_at, id LIMIT $3 FOR UPDATE`, args...)
+		`SELECT `+postgres.ColumnsOf[notebook.Note]().List()+` FROM notes WHERE `+finished+rest+` ORDER BY created_at, id LIMIT $3 FOR UPDATE`, args...)
 }

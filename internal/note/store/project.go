@@ -18,12 +18,12 @@ func NoEpic(id string) error { return tarsy.Errorf(tarsy.CodeEpicNotFound, "ther
 
 // Projects reads projects. rest follows FROM projects p.
 func Projects(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Project, error) {
-	return collect[notebook.Project](ctx, q, `SELECT `+postgres.ColumnList[notebook.Project]("p")+` FROM projects p `+rest, args...)
+	return collect[notebook.Project](ctx, q, `SELECT `+postgres.ColumnsOf[notebook.Project]().Of("p")+` FROM projects p `+rest, args...)
 }
 
 // Epics reads epics. rest follows FROM epics e.
 func Epics(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Epic, error) {
-	return collect[notebook.Epic](ctx, q, `SELECT `+postgres.ColumnList[notebook.Epic]("e")+` FROM epics e `+rest, args...)
+	return collect[notebook.Epic](ctx, q, `SELECT `+postgres.ColumnsOf[notebook.Epic]().Of("e")+` FROM epics e `+rest, args...)
 }
 
 // InsertEpic stores a new epic and emits its event. If the name exists in the project, IsTaken reports true for the error.

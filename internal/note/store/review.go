@@ -15,13 +15,13 @@ func NoReviewItem(id string) error {
 
 // ReviewItems reads review items. rest follows FROM review_items r.
 func ReviewItems(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.ReviewItem, error) {
-	return collect[notebook.ReviewItem](ctx, q, `SELECT `+postgres.ColumnList[notebook.ReviewItem]("r")+` FROM review_items r `+rest, args...)
+	return collect[notebook.ReviewItem](ctx, q, `SELECT `+postgres.ColumnsOf[notebook.ReviewItem]().Of("r")+` FROM review_items r `+rest, args...)
 }
 
 // LockReviewItem reads a review item and locks it until the end of the transaction.
 func LockReviewItem(ctx context.Context, tx *Tx, id string) (notebook.ReviewItem, error) {
 	return one[notebook.ReviewItem](ctx, tx, NoReviewItem(id),
-		`SELECT `+postgres.ColumnList[notebook.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
+		`SELECT `+postgres.ColumnsOf[notebook.ReviewItem]().List()+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
 }
 
 // InsertReviewItem stores a new review item and emits its event. The statement is queued.

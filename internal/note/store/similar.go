@@ -56,15 +56,15 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 // looks cheaper while the table is small, and the plan is kept as it grows.
 var similarSQL = `
 	WITH counted AS MATERIALIZED (
-		SELECT ` + postgres.ColumnList[notebook.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
+		SELECT ` + postgres.ColumnsOf[notebook.Entity]().Of("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
 		FROM entities e
 		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND (e.state IN ('proposed', 'accepted')) IS TRUE
 			AND (e.status IN ('open', 'in_progress')) IS TRUE AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
 			AND e.team IN ('', (SELECT o.team FROM entities o WHERE o.id = $1))
 	), scored AS (
-		SELECT ` + postgres.ColumnList[notebook.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
+		SELECT ` + postgres.ColumnsOf[notebook.Entity]().Of("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
 	)
-	SELECT ` + postgres.ColumnList[notebook.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
+	SELECT ` + postgres.ColumnsOf[notebook.Entity]().Of("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
 
 // sharedSQL counts the words of an entity e that are in a list without repetitions. Comparing all pairs is faster than any set function for
 // lists as short as these.

@@ -44,7 +44,7 @@ var guesses = []struct {
 	imported string // without the module
 	seconds  float64
 }{
-	{"tarsytest", 60}, {"internal/app", 60}, {"internal/postgres/private", 60}, {"internal/postgres/pgtest", 20},
+	{"tarsytest", 60}, {"internal/app", 60}, {"internal/postgres/private", 60}, {"internal/postgres/pgtest", 20}, {"internal/postgres/storetest", 20},
 }
 
 // guess returns the estimated duration of the tests of an unknown package.

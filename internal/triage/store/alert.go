@@ -64,7 +64,7 @@ type Known struct {
 	Silences       []tarsy.Silence
 }
 
-var alertColumns = postgres.ColumnList[Alert]("")
+var alertColumns = postgres.ColumnsOf[Alert]().List()
 
 var (
 	// lockGroupsSQL locks groups in a fixed order, including new ones.
@@ -72,7 +72,7 @@ var (
 INSERT INTO alert_groups AS g (key, window_start, last_at)
 SELECT key, $2, $2 FROM unnest($1::text[]) AS k (key) ORDER BY key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET key = excluded.key
-RETURNING ` + postgres.ColumnList[Group]("g")
+RETURNING ` + postgres.ColumnsOf[Group]().Of("g")
 
 	// keptSQL finds the storms that each alert was a member of, and the rows of firing alerts, latest first.
 	keptSQL = `
@@ -84,7 +84,7 @@ FROM unnest($1::text[]) AS f (fingerprint) CROSS JOIN LATERAL (
 
 	// investigationsSQL locks what it finds: alerts of different groups can have the same fingerprint.
 	investigationsSQL = `
-SELECT ` + postgres.ColumnList[Alert]("a") + `, s.completed_at, s.last_seq AS version
+SELECT ` + postgres.ColumnsOf[Alert]().Of("a") + `, s.completed_at, s.last_seq AS version
 FROM session_alerts a JOIN sessions s ON s.id = a.session_id
 WHERE s.deleted_at IS NULL AND a.session_id = ANY (ARRAY (
     SELECT l.session_id FROM unnest($1::text[]) AS f (fingerprint) CROSS JOIN LATERAL (

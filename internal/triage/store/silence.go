@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	silenceColumns = postgres.ColumnList[tarsy.Silence]("")
+	silenceColumns = postgres.ColumnsOf[tarsy.Silence]().List()
 
 	activeSilencesSQL = `SELECT ` + silenceColumns + ` FROM silences WHERE ends_at > $1 AND starts_at <= $1 ORDER BY created_at, id`
 

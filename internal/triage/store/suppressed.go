@@ -47,7 +47,7 @@ func (s Suppressed) key() suppressedKey {
 }
 
 var (
-	suppressedColumns = postgres.ColumnList[Suppressed]("")
+	suppressedColumns = postgres.ColumnsOf[Suppressed]().List()
 
 	// suppressSQL adds up repetitions. The first stored alert is kept.
 	suppressSQL = `
@@ -98,7 +98,7 @@ func (db *DB) SuppressedAlerts(ctx context.Context, f tarsy.SuppressedFilter) ([
 		args["after_id"] = f.After.ID
 	}
 
-	alerts, err := collect[tarsy.SuppressedAlert](ctx, db.read, `SELECT `+postgres.ColumnList[tarsy.SuppressedAlert]("")+`
+	alerts, err := collect[tarsy.SuppressedAlert](ctx, db.read, `SELECT `+postgres.ColumnsOf[tarsy.SuppressedAlert]().List()+`
 FROM suppressed_alerts WHERE `+strings.Join(where, " AND ")+`
 ORDER BY last_at DESC, id DESC LIMIT `+strconv.Itoa(f.Limit), args)
 	if err != nil {

@@ -1,4 +1,4 @@
-package postgres
+package account
 
 import (
 	"context"
@@ -9,40 +9,26 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
-var auditColumns = columnsOf[tarsy.AuditEntry]()
+var auditColumns = postgres.ColumnsOf[tarsy.AuditEntry]()
 
 // AppendAudit adds a row to the audit log for an action that changed nothing here or was refused. It sets the id and the hashes.
 // Only one append of this server waits for the lock at a time, so that appends never use up the connections of callers.
-func (db *DB) AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error {
+func (s *Store) AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error {
 	select {
-	case db.auditing <- struct{}{}:
-		defer func() { <-db.auditing }()
+	case s.auditing <- struct{}{}:
+		defer func() { <-s.auditing }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 
-	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error { return audit.Append(ctx, tx, entry) })
-}
-
-// decided is collect for a statement that makes a decision: its row in the audit log is part of the transaction. If the statement
-// returns no rows, nothing is changed.
-func decided[T any](ctx context.Context, db *DB, sql string, args ...any) (rows []T, err error) {
-	err = audit.Change(ctx, db.front, func(tx pgx.Tx) error {
-		rows, err = collect[T](ctx, tx, sql, args...)
-		if err == nil && len(rows) == 0 {
-			return audit.ErrUnchanged
-		}
-
-		return err
-	})
-
-	return rows, err
+	return pgx.BeginFunc(ctx, s.db.Front(), func(tx pgx.Tx) error { return audit.Append(ctx, tx, entry) })
 }
 
 // Audit returns a page of the audit log.
-func (db *DB) Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.AuditEntry, error) {
+func (s *Store) Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.AuditEntry, error) {
 	var (
 		conditions = []string{"true"}
 		args       []any
@@ -83,8 +69,8 @@ func (db *DB) Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.Audi
 
 	args = append(args, filter.Limit)
 
-	rows, err := collect[tarsy.AuditEntry](ctx, db.readers, fmt.Sprintf(`SELECT %s FROM audit_log WHERE %s ORDER BY id %s LIMIT $%d`,
-		auditColumns.list(), strings.Join(conditions, " AND "), order, len(args)), args...)
+	rows, err := postgres.Collect[tarsy.AuditEntry](ctx, s.db.Readers(), fmt.Sprintf(`SELECT %s FROM audit_log WHERE %s ORDER BY id %s LIMIT $%d`,
+		auditColumns.List(), strings.Join(conditions, " AND "), order, len(args)), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}

@@ -1,15 +1,16 @@
-package postgres
+package outbox
 
 import (
 	"context"
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // Verdict returns the verdict of a session; nil if it has none.
-func (db *DB) Verdict(ctx context.Context, sessionID string) (*tarsy.Verdict, error) {
-	found, err := collect[tarsy.Verdict](ctx, db.front, verdictsTable.selectWhere(`session_id = $1`), sessionID)
+func (s *Store) Verdict(ctx context.Context, sessionID string) (*tarsy.Verdict, error) {
+	found, err := postgres.Collect[tarsy.Verdict](ctx, s.db.Front(), postgres.VerdictsTable.SelectWhere(`session_id = $1`), sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}

@@ -1,4 +1,4 @@
-package postgres
+package outbox
 
 import (
 	"context"
@@ -8,10 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 var (
-	announcementColumns = columnsOf[tarsy.Announcement]().list()
+	announcementColumns = postgres.ColumnsOf[tarsy.Announcement]().List()
 
 	dueAnnouncementsSQL = `SELECT ` + announcementColumns + ` FROM announcements
 WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
@@ -19,8 +20,8 @@ WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LI
 
 // AddAnnouncement stores an announcement that is not part of a step. It returns false if the message that it replies to already
 // has a reply.
-func (db *DB) AddAnnouncement(ctx context.Context, a tarsy.Announcement) (bool, error) {
-	added, err := db.front.Exec(ctx, `
+func (s *Store) AddAnnouncement(ctx context.Context, a tarsy.Announcement) (bool, error) {
+	added, err := s.db.Front().Exec(ctx, `
 INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at, approval_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
 		a.ID, a.SessionID, a.Channel, a.Subject, a.StageID, a.Target, a.ReplyTo, a.DueAt, a.CreatedAt, a.ApprovalID)
@@ -32,8 +33,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
 }
 
 // RemoveAnnouncement removes an announcement that has not been sent, not even in part.
-func (db *DB) RemoveAnnouncement(ctx context.Context, id string) error {
-	if _, err := db.front.Exec(ctx, `DELETE FROM announcements WHERE id = $1`, id); err != nil {
+func (s *Store) RemoveAnnouncement(ctx context.Context, id string) error {
+	if _, err := s.db.Front().Exec(ctx, `DELETE FROM announcements WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("remove announcement: %w", err)
 	}
 
@@ -41,8 +42,8 @@ func (db *DB) RemoveAnnouncement(ctx context.Context, id string) error {
 }
 
 // DueAnnouncements returns the pending announcements of a channel whose next attempt is due, oldest first.
-func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementChannel, limit int) ([]tarsy.Announcement, error) {
-	due, err := collect[tarsy.Announcement](ctx, db.front, dueAnnouncementsSQL, channel, db.clock.Now(), limit)
+func (s *Store) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementChannel, limit int) ([]tarsy.Announcement, error) {
+	due, err := postgres.Collect[tarsy.Announcement](ctx, s.db.Front(), dueAnnouncementsSQL, channel, s.db.Clock().Now(), limit)
 	if err != nil {
 		return nil, fmt.Errorf("read announcements: %w", err)
 	}
@@ -52,8 +53,8 @@ func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementCh
 
 // UpdateAnnouncement records the progress of a pending announcement. Others stay unchanged, except that a failed one can still
 // become sent.
-func (db *DB) UpdateAnnouncement(ctx context.Context, a tarsy.Announcement) error {
-	_, err := db.front.Exec(ctx, `
+func (s *Store) UpdateAnnouncement(ctx context.Context, a tarsy.Announcement) error {
+	_, err := s.db.Front().Exec(ctx, `
 UPDATE announcements SET state = $2, attempts = $3, due_at = $4, message_ids = $5, thread_id = $6, error = $7, sent_at = $8
 WHERE id = $1 AND (state = 'pending' OR state = 'failed' AND $2 = 'sent')`,
 		a.ID, a.State, a.Attempts, a.DueAt, a.MessageIDs, a.ThreadID, a.Error, a.SentAt)
@@ -66,10 +67,10 @@ WHERE id = $1 AND (state = 'pending' OR state = 'failed' AND $2 = 'sent')`,
 
 // AnnouncedSession returns the session whose end a message announced, or an empty string. A Discord thread has the id of the
 // message that it belongs to, and that id is recorded before the thread exists, so a lookup never comes too early.
-func (db *DB) AnnouncedSession(ctx context.Context, channel tarsy.AnnouncementChannel, messageID string) (string, error) {
+func (s *Store) AnnouncedSession(ctx context.Context, channel tarsy.AnnouncementChannel, messageID string) (string, error) {
 	var id string
 
-	err := db.front.QueryRow(ctx, `
+	err := s.db.Front().QueryRow(ctx, `
 SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND message_ids[1] = $2 LIMIT 1`, channel, messageID).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("look up announcement: %w", err)
@@ -80,8 +81,8 @@ SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND 
 
 // ThreadSession returns the session discussed in a thread under the announcement of its end or of an approval; an empty string
 // for any other thread.
-func (db *DB) ThreadSession(ctx context.Context, channel tarsy.AnnouncementChannel, threadID string) (string, error) {
-	found, err := collect[struct{ SessionID string }](ctx, db.front, `
+func (s *Store) ThreadSession(ctx context.Context, channel tarsy.AnnouncementChannel, threadID string) (string, error) {
+	found, err := postgres.Collect[struct{ SessionID string }](ctx, s.db.Front(), `
 SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND message_ids[1] = $2
 UNION ALL
 SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'approval' AND message_ids[1] = $2
@@ -98,8 +99,8 @@ LIMIT 1`, channel, threadID)
 }
 
 // Receipt returns the announcement that confirmed the alert of a session; nil if the alert did not come from the channel.
-func (db *DB) Receipt(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (*tarsy.Announcement, error) {
-	found, err := collect[tarsy.Announcement](ctx, db.front, `SELECT `+announcementColumns+` FROM announcements
+func (s *Store) Receipt(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (*tarsy.Announcement, error) {
+	found, err := postgres.Collect[tarsy.Announcement](ctx, s.db.Front(), `SELECT `+announcementColumns+` FROM announcements
 WHERE session_id = $1 AND channel = $2 AND subject = 'receipt' ORDER BY id LIMIT 1`, sessionID, channel)
 	if err != nil {
 		return nil, fmt.Errorf("look up receipt: %w", err)
@@ -129,8 +130,8 @@ type SessionOutcome struct {
 }
 
 // SessionOutcome returns the outcome of a session; nil if it was deleted.
-func (db *DB) SessionOutcome(ctx context.Context, sessionID string) (*SessionOutcome, error) {
-	found, err := collect[SessionOutcome](ctx, db.front, `
+func (s *Store) SessionOutcome(ctx context.Context, sessionID string) (*SessionOutcome, error) {
+	found, err := postgres.Collect[SessionOutcome](ctx, s.db.Front(), `
 SELECT alert_type, title, severity, service, namespace, chain_id, status, executive_summary, final_analysis, error_message FROM sessions
 WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 	if err != nil {
@@ -141,7 +142,7 @@ WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 		return nil, nil //nolint:nilnil // a deleted session is an answer, not an error
 	}
 
-	found[0].Verdict, err = db.Verdict(ctx, sessionID)
+	found[0].Verdict, err = s.Verdict(ctx, sessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +161,10 @@ type Answer struct {
 }
 
 // Answer returns the progress of the answer in a stage, from one snapshot.
-func (db *DB) Answer(ctx context.Context, sessionID, stageID string) (*Answer, error) {
+func (s *Store) Answer(ctx context.Context, sessionID, stageID string) (*Answer, error) {
 	var answer Answer
 
-	err := pgx.BeginTxFunc(ctx, db.front, snapshot, func(tx pgx.Tx) error {
+	err := postgres.InSnapshot(ctx, s.db.Front(), func(tx pgx.Tx) error {
 		var batch pgx.Batch
 
 		batch.Queue(`SELECT EXISTS (SELECT 1 FROM requests WHERE session_id = $1 AND status = 'open' AND payload ->> 'stage_id' = $2)`,
@@ -174,7 +175,7 @@ func (db *DB) Answer(ctx context.Context, sessionID, stageID string) (*Answer, e
 
 			return err
 		})
-		batch.Queue(timelineTable.selectWhere(`session_id = $1 AND stage_id = $2::uuid ORDER BY sequence_number`),
+		batch.Queue(postgres.TimelineTable.SelectWhere(`session_id = $1 AND stage_id = $2::uuid ORDER BY sequence_number`),
 			sessionID, stageID).Query(func(rows pgx.Rows) (err error) {
 			answer.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.TimelineEvent])
 

@@ -1,4 +1,4 @@
-package postgres
+package outbox
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 var (
@@ -18,19 +19,19 @@ UPDATE announcements SET due_at = $3 WHERE id IN (
     ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ) RETURNING ` + announcementColumns
 
-	sessionColumns = columnsOf[tarsy.Session]().list()
+	sessionColumns = postgres.ColumnsOf[tarsy.Session]().List()
 )
 
 // QueueAnnouncements passes due, pending announcements of the channels to add, and makes them due again after the given time. add
 // inserts the jobs that send them, in the same transaction; if a job is lost, its announcement is found again. It returns the
 // number of announcements.
-func (db *DB) QueueAnnouncements(
+func (s *Store) QueueAnnouncements(
 	ctx context.Context, channels []tarsy.AnnouncementChannel, again time.Duration, limit int, add func(tx pgx.Tx, due []tarsy.Announcement) error,
 ) (int, error) {
 	var due []tarsy.Announcement
 
-	err := pgx.BeginFunc(ctx, db.jobs, func(tx pgx.Tx) error {
-		now := db.clock.Now()
+	err := pgx.BeginFunc(ctx, s.db.Jobs(), func(tx pgx.Tx) error {
+		now := s.db.Clock().Now()
 
 		rows, err := tx.Query(ctx, queueAnnouncementsSQL, channels, now, now.Add(again), limit)
 		if err != nil {
@@ -51,8 +52,8 @@ func (db *DB) QueueAnnouncements(
 }
 
 // Announcement returns an announcement; nil if it was removed, as those of purged sessions are.
-func (db *DB) Announcement(ctx context.Context, id string) (*tarsy.Announcement, error) {
-	found, err := collect[tarsy.Announcement](ctx, db.front, `SELECT `+announcementColumns+` FROM announcements WHERE id = $1`, id)
+func (s *Store) Announcement(ctx context.Context, id string) (*tarsy.Announcement, error) {
+	found, err := postgres.Collect[tarsy.Announcement](ctx, s.db.Front(), `SELECT `+announcementColumns+` FROM announcements WHERE id = $1`, id)
 	if err != nil {
 		return nil, fmt.Errorf("read announcement: %w", err)
 	}
@@ -65,6 +66,6 @@ func (db *DB) Announcement(ctx context.Context, id string) (*tarsy.Announcement,
 }
 
 // Session returns the row of a session.
-func (db *DB) Session(ctx context.Context, id string) (*tarsy.Session, error) {
-	return one[tarsy.Session](ctx, db, id, `SELECT `+sessionColumns+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
+func (s *Store) Session(ctx context.Context, id string) (*tarsy.Session, error) {
+	return postgres.SessionRow[tarsy.Session](ctx, s.db, id, `SELECT `+sessionColumns+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 }

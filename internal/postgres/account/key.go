@@ -1,4 +1,4 @@
-package postgres
+package account
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // keyColumns are the columns of tarsy.APIKey; a statement must name api_keys without an alias.
@@ -23,7 +24,7 @@ const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes
 const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
 
 // CreateKey stores a key with the hash of its secret.
-func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
+func (s *Store) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
 	audit.Target(ctx, key.ID)
 	audit.Detail(ctx, "name", key.Name)
 	audit.Detail(ctx, "prefix", key.Prefix)
@@ -37,7 +38,7 @@ func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) erro
 		audit.Detail(ctx, "expires_at", key.ExpiresAt.UTC().Format(time.RFC3339))
 	}
 
-	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+	err := audit.Change(ctx, s.db.Front(), func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `WITH key AS (
 	INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
 ), limits AS (
@@ -66,8 +67,8 @@ func listed[S ~string](names []S) string {
 }
 
 // Keys lists all keys, oldest first.
-func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
-	keys, err := collect[tarsy.APIKey](ctx, db.front, `SELECT `+keyColumns+` FROM api_keys ORDER BY created_at, id`)
+func (s *Store) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
+	keys, err := postgres.Collect[tarsy.APIKey](ctx, s.db.Front(), `SELECT `+keyColumns+` FROM api_keys ORDER BY created_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -76,8 +77,8 @@ func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
 }
 
 // KeyByHash returns a key, even if it was revoked or has expired; nil if there is none.
-func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error) {
-	keys, err := collect[tarsy.APIKey](ctx, db.front,
+func (s *Store) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error) {
+	keys, err := postgres.Collect[tarsy.APIKey](ctx, s.db.Front(),
 		`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up key: %w", err)
@@ -91,8 +92,8 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
 }
 
 // TouchKey records the use of a key.
-func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
-	if _, err := db.front.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
+func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
+	if _, err := s.db.Front().Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
 		return fmt.Errorf("record the use of a key: %w", err)
 	}
 
@@ -100,10 +101,10 @@ func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 }
 
 // RevokeKey revokes a key by id or prefix. Revoking it again keeps the first time.
-func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
+func (s *Store) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
 	var key *tarsy.APIKey
 
-	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+	err := audit.Change(ctx, s.db.Front(), func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `UPDATE api_keys SET revoked_at = $2 WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING `+keyColumns, idOrPrefix, at)
 		if err != nil {
 			return err
@@ -137,7 +138,7 @@ func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*
 
 // readKey reads a key that has already been revoked.
 func readKey(ctx context.Context, tx pgx.Tx, idOrPrefix string, into **tarsy.APIKey) error {
-	keys, err := collect[tarsy.APIKey](ctx, tx, `SELECT `+keyColumns+` FROM api_keys WHERE id::text = $1 OR prefix = $1`, idOrPrefix)
+	keys, err := postgres.Collect[tarsy.APIKey](ctx, tx, `SELECT `+keyColumns+` FROM api_keys WHERE id::text = $1 OR prefix = $1`, idOrPrefix)
 
 	switch {
 	case err != nil:
@@ -152,10 +153,10 @@ func readKey(ctx context.Context, tx pgx.Tx, idOrPrefix string, into **tarsy.API
 }
 
 // HasKeys reports whether there is an active key.
-func (db *DB) HasKeys(ctx context.Context) (bool, error) {
+func (s *Store) HasKeys(ctx context.Context) (bool, error) {
 	var has bool
 
-	err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE `+activeKey+`)`, db.clock.Now()).Scan(&has)
+	err := s.db.Front().QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM api_keys WHERE `+activeKey+`)`, s.db.Clock().Now()).Scan(&has)
 	if err != nil {
 		return false, fmt.Errorf("look for keys: %w", err)
 	}

@@ -1,4 +1,4 @@
-package postgres
+package outbox
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // SlackThread is a thread in Slack: the announcements of one alert in one channel.
@@ -46,11 +47,11 @@ RETURNING ` + slackThreadColumns
 
 // JoinSlackThread returns the thread that an announcement belongs to, and adds one if none began less than maxAge ago. Of
 // announcements that race, the one that the thread names posts the first message.
-func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerprint string, maxAge time.Duration) (SlackThread, error) {
+func (s *Store) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerprint string, maxAge time.Duration) (SlackThread, error) {
 	var thread SlackThread
 
-	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
-		now := db.clock.Now()
+	err := pgx.BeginFunc(ctx, s.db.Front(), func(tx pgx.Tx) error {
+		now := s.db.Clock().Now()
 
 		if _, err := tx.Exec(ctx, retireSlackThreadsSQL, a.Target, fingerprint, now.Add(-maxAge)); err != nil {
 			return err
@@ -77,10 +78,10 @@ func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerp
 }
 
 // StartPending reports whether the start of a session is still to be announced in a channel.
-func (db *DB) StartPending(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (bool, error) {
+func (s *Store) StartPending(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (bool, error) {
 	var pending bool
 
-	if err := db.front.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM announcements
+	if err := s.db.Front().QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM announcements
 WHERE session_id = $1 AND channel = $2 AND subject = 'start' AND state = 'pending')`, sessionID, channel).Scan(&pending); err != nil {
 		return false, fmt.Errorf("look up announcement of start: %w", err)
 	}
@@ -89,8 +90,8 @@ WHERE session_id = $1 AND channel = $2 AND subject = 'start' AND state = 'pendin
 }
 
 // SetSlackThread records the first message of a thread, posted by an announcement.
-func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) error {
-	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET ts = $2 WHERE announcement_id = $1 AND ts = ''`, announcementID, ts); err != nil {
+func (s *Store) SetSlackThread(ctx context.Context, announcementID, ts string) error {
+	if _, err := s.db.Front().Exec(ctx, `UPDATE slack_threads SET ts = $2 WHERE announcement_id = $1 AND ts = ''`, announcementID, ts); err != nil {
 		return fmt.Errorf("record Slack thread: %w", err)
 	}
 
@@ -98,8 +99,8 @@ func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) err
 }
 
 // EndSlackThread keeps further announcements out of a thread that somebody deleted.
-func (db *DB) EndSlackThread(ctx context.Context, id string) error {
-	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET current = false WHERE id = $1`, id); err != nil {
+func (s *Store) EndSlackThread(ctx context.Context, id string) error {
+	if _, err := s.db.Front().Exec(ctx, `UPDATE slack_threads SET current = false WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("end Slack thread: %w", err)
 	}
 
@@ -108,8 +109,8 @@ func (db *DB) EndSlackThread(ctx context.Context, id string) error {
 
 // SlackThreadSession returns the session discussed in a thread; an empty string if the thread is not ours. beginning reports
 // whether the thread may be one whose first message, which began at a time, has been posted but not recorded yet.
-func (db *DB) SlackThreadSession(ctx context.Context, channel, ts string, began time.Time) (sessionID string, beginning bool, err error) {
-	err = db.front.QueryRow(ctx, `
+func (s *Store) SlackThreadSession(ctx context.Context, channel, ts string, began time.Time) (sessionID string, beginning bool, err error) {
+	err = s.db.Front().QueryRow(ctx, `
 SELECT coalesce((SELECT session_id::text FROM slack_threads WHERE channel = $1 AND ts = $2 AND ts <> '' LIMIT 1), ''),
     EXISTS (SELECT 1 FROM slack_threads WHERE channel = $1 AND ts = '' AND current AND created_at <= $3)`, channel, ts, began).Scan(&sessionID, &beginning)
 	if err != nil {
@@ -143,8 +144,8 @@ const slackThreadStatesSQL = `
 // slackState is an expression that identifies a state.
 const slackState = `concat_ws(' ', x.session_id, x.status, x.sessions, x.occurrences, x.resolved_at IS NOT NULL)`
 
-func (db *DB) slackStates(ctx context.Context, where, rest string, args ...any) ([]SlackThreadState, error) {
-	found, err := collect[SlackThreadState](ctx, db.front, `SELECT x.id, x.channel, x.fingerprint, x.session_id, x.announcement_id, x.ts, x.created_at,
+func (s *Store) slackStates(ctx context.Context, where, rest string, args ...any) ([]SlackThreadState, error) {
+	found, err := postgres.Collect[SlackThreadState](ctx, s.db.Front(), `SELECT x.id, x.channel, x.fingerprint, x.session_id, x.announcement_id, x.ts, x.created_at,
 x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS state FROM (`+slackThreadStatesSQL+where+`) x `+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the state of Slack threads: %w", err)
@@ -154,13 +155,13 @@ x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS s
 }
 
 // ChangedSlackThreads returns threads that began less than maxAge ago and whose first message is out of date.
-func (db *DB) ChangedSlackThreads(ctx context.Context, maxAge time.Duration, limit int) ([]SlackThreadState, error) {
-	return db.slackStates(ctx, `t.current AND t.created_at > $1`, `WHERE x.shown <> `+slackState+` ORDER BY x.id LIMIT $2`, db.clock.Now().Add(-maxAge), limit)
+func (s *Store) ChangedSlackThreads(ctx context.Context, maxAge time.Duration, limit int) ([]SlackThreadState, error) {
+	return s.slackStates(ctx, `t.current AND t.created_at > $1`, `WHERE x.shown <> `+slackState+` ORDER BY x.id LIMIT $2`, s.db.Clock().Now().Add(-maxAge), limit)
 }
 
 // SlackThreadOf returns the state of the thread whose first message an announcement posts; nil if it posts none.
-func (db *DB) SlackThreadOf(ctx context.Context, announcementID string) (*SlackThreadState, error) {
-	found, err := db.slackStates(ctx, `t.announcement_id = $1`, `LIMIT 1`, announcementID)
+func (s *Store) SlackThreadOf(ctx context.Context, announcementID string) (*SlackThreadState, error) {
+	found, err := s.slackStates(ctx, `t.announcement_id = $1`, `LIMIT 1`, announcementID)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -169,8 +170,8 @@ func (db *DB) SlackThreadOf(ctx context.Context, announcementID string) (*SlackT
 }
 
 // ShowSlackThread records which state the first message of a thread shows.
-func (db *DB) ShowSlackThread(ctx context.Context, id, state string) error {
-	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET shown = $2 WHERE id = $1`, id, state); err != nil {
+func (s *Store) ShowSlackThread(ctx context.Context, id, state string) error {
+	if _, err := s.db.Front().Exec(ctx, `UPDATE slack_threads SET shown = $2 WHERE id = $1`, id, state); err != nil {
 		return fmt.Errorf("record the state of a Slack thread: %w", err)
 	}
 

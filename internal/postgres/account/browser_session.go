@@ -1,4 +1,4 @@
-package postgres
+package account
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // BrowserSession is the session of a browser that was logged in with a key or as a user of an OpenID Connect issuer. It lasts
@@ -31,10 +32,10 @@ type BrowserUser struct {
 
 // CreateBrowserSession stores a session under the hash of its secret, and deletes expired sessions and the replaced ones. Of the
 // sessions of the key it keeps the newest, at most as many as given; 0 means all.
-func (db *DB) CreateBrowserSession(
+func (s *Store) CreateBrowserSession(
 	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, maxSessions int, replaced ...[]byte,
 ) error {
-	return db.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
+	return s.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $4 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE key_id = $2 AND expires_at > $4 ORDER BY created_at DESC, hash OFFSET $6))
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
@@ -42,10 +43,10 @@ INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) 
 }
 
 // CreateUserSession is CreateBrowserSession for a user without a key.
-func (db *DB) CreateUserSession(
+func (s *Store) CreateUserSession(
 	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, maxSessions int, replaced ...[]byte,
 ) error {
-	return db.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
+	return s.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $3 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE issuer = $5 AND subject = $6 AND expires_at > $3 ORDER BY created_at DESC, hash OFFSET $10))
 INSERT INTO browser_sessions (hash, csrf_token, created_at, expires_at, issuer, subject, user_name, user_groups, user_teams)
@@ -55,8 +56,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 }
 
 // storeSession stores a session with a statement, and deletes those that it replaces.
-func (db *DB) storeSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
-	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+func (s *Store) storeSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
+	err := audit.Change(ctx, s.db.Front(), func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, sql, args...); err != nil || len(replaced) == 0 {
 			return err
 		}
@@ -100,8 +101,8 @@ type (
 )
 
 // BrowserSession returns a session that has not expired and whose key, if it has one, is active; nil if there is none.
-func (db *DB) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
-	withKey, err := collect[keySession](ctx, db.front, `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
+func (s *Store) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
+	withKey, err := postgres.Collect[keySession](ctx, s.db.Front(), `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
 FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
 WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 	if err != nil {
@@ -114,7 +115,7 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 		return &BrowserSession{Key: &found.APIKey, CSRFToken: found.CSRFToken, EndsAt: found.EndsAt}, nil
 	}
 
-	withUser, err := collect[userSession](ctx, db.front, `SELECT issuer, subject, user_name AS name, user_groups AS groups, user_teams AS teams,
+	withUser, err := postgres.Collect[userSession](ctx, s.db.Front(), `SELECT issuer, subject, user_name AS name, user_groups AS groups, user_teams AS teams,
 	csrf_token, expires_at AS ends_at FROM browser_sessions WHERE hash = $2 AND expires_at > $1 AND key_id IS NULL`, now, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up browser session: %w", err)
@@ -130,8 +131,8 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 }
 
 // DeleteBrowserSession deletes a session. Deleting one that does not exist is not an error.
-func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
-	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+func (s *Store) DeleteBrowserSession(ctx context.Context, hash []byte) error {
+	err := audit.Change(ctx, s.db.Front(), func(tx pgx.Tx) error {
 		forgotten, err := tx.Exec(ctx, deleteSessionsSQL, [][]byte{hash})
 		if err == nil && forgotten.RowsAffected() == 0 {
 			return audit.ErrUnchanged
@@ -148,8 +149,8 @@ func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 
 // ActiveLogins returns which of these keys and browser sessions are valid at a time: the ids of keys, and the hex-encoded hashes
 // of browser sessions.
-func (db *DB) ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error) {
-	rows, err := db.front.Query(ctx, `SELECT id::text FROM api_keys WHERE id = ANY ($2) AND `+activeKey+`
+func (s *Store) ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error) {
+	rows, err := s.db.Front().Query(ctx, `SELECT id::text FROM api_keys WHERE id = ANY ($2) AND `+activeKey+`
 UNION ALL
 SELECT encode(s.hash, 'hex') FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
 WHERE s.hash = ANY ($3) AND s.expires_at > $1 AND `+activeKey+`

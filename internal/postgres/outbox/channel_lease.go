@@ -1,4 +1,4 @@
-package postgres
+package outbox
 
 import (
 	"context"
@@ -16,10 +16,10 @@ WHERE l.server_id = excluded.server_id OR l.lease_until <= $3`
 
 // TakeChannel acquires or renews a server's lease on a channel. It returns false while another server holds the channel. The
 // lease is a row and not an advisory lock, because those end with the connection, which a pooler may share.
-func (db *DB) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error) {
-	now := db.clock.Now()
+func (s *Store) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error) {
+	now := s.db.Clock().Now()
 
-	taken, err := db.front.Exec(ctx, takeChannelSQL, channel, serverID, now, now.Add(lease))
+	taken, err := s.db.Front().Exec(ctx, takeChannelSQL, channel, serverID, now, now.Add(lease))
 	if err != nil {
 		return false, fmt.Errorf("take channel %s: %w", channel, err)
 	}
@@ -28,8 +28,8 @@ func (db *DB) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel
 }
 
 // LeaveChannel releases a channel, so that another server can take it immediately.
-func (db *DB) LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error {
-	_, err := db.front.Exec(ctx, `DELETE FROM channel_leases WHERE channel = $1 AND server_id = $2`, channel, serverID)
+func (s *Store) LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error {
+	_, err := s.db.Front().Exec(ctx, `DELETE FROM channel_leases WHERE channel = $1 AND server_id = $2`, channel, serverID)
 	if err != nil {
 		return fmt.Errorf("leave channel %s: %w", channel, err)
 	}

@@ -1,4 +1,4 @@
-package postgres_test
+package account_test
 
 import (
 	"context"
@@ -14,25 +14,26 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/postgres/account"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// auditing opens a server's connections to a database, without starting the server.
-func auditing(t *testing.T, url string) *postgres.DB {
+// open opens a store to a database, without starting the server.
+func open(t *testing.T, url string) *account.Store {
 	t.Helper()
 
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
-	return db
+	return account.New(db)
 }
 
 // requireChain verifies the whole log and returns it.
-func requireChain(t *testing.T, db *postgres.DB) []tarsy.AuditEntry {
+func requireChain(t *testing.T, accounts *account.Store) []tarsy.AuditEntry {
 	t.Helper()
 
-	rows, err := db.Audit(t.Context(), tarsy.AuditFilter{OldestFirst: true, Limit: 10_000})
+	rows, err := accounts.Audit(t.Context(), tarsy.AuditFilter{OldestFirst: true, Limit: 10_000})
 	require.NoError(t, err)
 
 	var v audit.Verifier
@@ -50,17 +51,17 @@ func TestConcurrentAppendsOfTwoServersMakeOneChainWithoutGaps(t *testing.T) {
 	const each = 40
 
 	url := pgtest.New(t)
-	servers := []*postgres.DB{auditing(t, url), auditing(t, url)}
+	servers := []*account.Store{open(t, url), open(t, url)}
 
 	var (
 		wait   sync.WaitGroup
 		failed = make(chan error, 2*each)
 	)
 
-	for n, db := range servers {
+	for n, accounts := range servers {
 		for i := range each {
 			wait.Go(func() {
-				failed <- db.AppendAudit(t.Context(), tarsy.AuditEntry{
+				failed <- accounts.AppendAudit(t.Context(), tarsy.AuditEntry{
 					At: time.Now(), Actor: "server " + strconv.Itoa(n), Action: "session.cancel", TargetID: strconv.Itoa(i), Details: map[string]string{"i": strconv.Itoa(i)},
 				})
 			})
@@ -82,23 +83,23 @@ func TestConcurrentAppendsOfTwoServersMakeOneChainWithoutGaps(t *testing.T) {
 func TestAuditRowsWithUnusualTextVerifyAfterStorage(t *testing.T) {
 	t.Parallel()
 
-	db := auditing(t, pgtest.New(t))
+	accounts := open(t, pgtest.New(t))
 	entry := tarsy.AuditEntry{
 		At: time.Date(2026, 11, 15, 10, 0, 0, 123456789, time.FixedZone("", 3600)), Actor: "a\x00\xff\u2028😀", Action: "x", TargetID: "\\u0000\"",
 		Details: map[string]string{"b": "<&>\n", "a": "é"},
 	}
 
-	require.NoError(t, db.AppendAudit(t.Context(), entry))
-	require.NoError(t, db.AppendAudit(t.Context(), tarsy.AuditEntry{At: time.Now()}))
-	require.Equal(t, entry.Details, requireChain(t, db)[0].Details)
+	require.NoError(t, accounts.AppendAudit(t.Context(), entry))
+	require.NoError(t, accounts.AppendAudit(t.Context(), tarsy.AuditEntry{At: time.Now()}))
+	require.Equal(t, entry.Details, requireChain(t, accounts)[0].Details)
 }
 
 func TestAuditLogRefusesChangesAndSecondChain(t *testing.T) {
 	t.Parallel()
 
 	url := pgtest.New(t)
-	db := auditing(t, url)
-	require.NoError(t, db.AppendAudit(t.Context(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: "key.create"}))
+	accounts := open(t, url)
+	require.NoError(t, accounts.AppendAudit(t.Context(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: "key.create"}))
 
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
@@ -115,13 +116,13 @@ func TestAuditLogRefusesChangesAndSecondChain(t *testing.T) {
 	_, err = conn.Exec(t.Context(), `INSERT INTO audit_log SELECT 2, at, actor, actor_kind, key_id, key_prefix, role, action, target_type, target_id, request_id, remote,
     outcome, details, prev_hash, hash FROM audit_log`)
 	require.ErrorContains(t, err, "audit_log_prev_hash_key", "two rows after the same one")
-	require.Len(t, requireChain(t, db), 1)
+	require.Len(t, requireChain(t, accounts), 1)
 }
 
 func TestKeyAndItsAuditRowAreStoredTogether(t *testing.T) {
 	t.Parallel()
 
-	db := auditing(t, pgtest.New(t))
+	accounts := open(t, pgtest.New(t))
 	issued, err := auth.Issue("ci", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
 	require.NoError(t, err)
 
@@ -131,16 +132,16 @@ func TestKeyAndItsAuditRowAreStoredTogether(t *testing.T) {
 		return ctx
 	}
 
-	require.NoError(t, db.CreateKey(by("key.create"), issued.Key, issued.Hash))
-	require.Error(t, db.CreateKey(by("key.create"), issued.Key, issued.Hash), "the same key again")
-	require.Len(t, requireChain(t, db), 1, "what failed left no row")
+	require.NoError(t, accounts.CreateKey(by("key.create"), issued.Key, issued.Hash))
+	require.Error(t, accounts.CreateKey(by("key.create"), issued.Key, issued.Hash), "the same key again")
+	require.Len(t, requireChain(t, accounts), 1, "what failed left no row")
 
-	_, err = db.RevokeKey(by("key.revoke"), issued.Key.Prefix, time.Now())
+	_, err = accounts.RevokeKey(by("key.revoke"), issued.Key.Prefix, time.Now())
 	require.NoError(t, err)
-	_, err = db.RevokeKey(by("key.revoke"), "nothere1", time.Now())
+	_, err = accounts.RevokeKey(by("key.revoke"), "nothere1", time.Now())
 	require.Equal(t, tarsy.CodeKeyNotFound, tarsy.CodeOf(err))
 
-	rows := requireChain(t, db)
+	rows := requireChain(t, accounts)
 	require.Len(t, rows, 2)
 	require.Equal(t, issued.Key.ID, rows[1].TargetID)
 	require.Equal(t, "ci", rows[1].Details["name"])
@@ -149,11 +150,11 @@ func TestKeyAndItsAuditRowAreStoredTogether(t *testing.T) {
 func TestAuditIsFilteredAndPaged(t *testing.T) {
 	t.Parallel()
 
-	db := auditing(t, pgtest.New(t))
+	accounts := open(t, pgtest.New(t))
 	start := time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
 
 	for i := range 6 {
-		require.NoError(t, db.AppendAudit(t.Context(), tarsy.AuditEntry{
+		require.NoError(t, accounts.AppendAudit(t.Context(), tarsy.AuditEntry{
 			At: start.Add(time.Duration(i) * time.Hour), Actor: []string{"ada", "bob"}[i%2], Action: []string{"session.cancel", "key.create", "key.revoke"}[i%3],
 			TargetType: "session", TargetID: strconv.Itoa(i),
 		}))
@@ -164,7 +165,7 @@ func TestAuditIsFilteredAndPaged(t *testing.T) {
 			filter.Limit = 10
 		}
 
-		rows, err := db.Audit(t.Context(), filter)
+		rows, err := accounts.Audit(t.Context(), filter)
 		require.NoError(t, err)
 
 		found := []int64{}
