@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,34 +19,25 @@ import (
 )
 
 func approvalsCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "approvals", Short: "Approve or reject tool calls that wait for it",
-		Long: "Without a command it lists the tool calls that wait for an approval, as tarsy approvals list does.",
+	return listGroup(t, &cobra.Command{
+		Use: "approvals", Aliases: []string{"approval"}, Short: "Approve or reject tool calls that wait for it",
 		Example: `  tarsy approvals
+  tarsy approvals show 94e9e51a62a9
   tarsy approvals approve 94e9e51a62a9
   tarsy approvals reject 94e9e51a62a9 --reason "wait for the maintenance window"`,
-	}
-	listingApprovals(t, cmd)
-
-	return group(cmd, listApprovalsCommand(t), approveCommand(t), rejectCommand(t))
-}
-
-func listApprovalsCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List tool calls that wait for an approval, the first to expire first", Args: namedArgs,
-		Long: `Lists the tool calls that somebody can approve or reject now, with the exact arguments of each.
-The list shows the last characters of each id, which every command accepts.`,
+	}, &cobra.Command{
+		Short: "List tool calls that wait for an approval, the first to expire first",
+		Long: `Lists the tool calls that somebody can approve or reject now, with the exact arguments of each. With -o wide, or if the output is not
+a terminal, it is a table. The list shows the last characters of each id, which every command accepts.`,
 		Example: "  tarsy approvals list\n  tarsy approvals list --session 5f3a9c21\n  tarsy approvals list -o json | jq '.[].tool_arguments'",
-	}
-	listingApprovals(t, cmd)
-
-	return cmd
+	}, listingApprovals, showApprovalCommand(t), approveCommand(t), rejectCommand(t))
 }
 
 // listingApprovals sets up cmd to list approvals.
 func listingApprovals(t *tool, cmd *cobra.Command) {
-	r := newRemote(t, cmd)
+	r := newList(t, cmd)
 	session := cmd.Flags().String("session", "", "only those of this session")
+	r.completeFromServer(cmd, "session", newestSessions)
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		var filter client.ApprovalFilter
@@ -59,7 +52,7 @@ func listingApprovals(t *tool, cmd *cobra.Command) {
 		}
 
 		open, err := client.All(client.List(ctx, c, client.ListApprovals, filter, 0))
-		err = showTable(r, open, err, view[tarsy.ApprovalRequest]{
+		err = showList(r, open, err, view[tarsy.ApprovalRequest]{
 			none: "No tool calls wait for an approval.",
 			columns: []column{
 				{name: "ID"}, {name: "EXPIRES IN"}, {name: "TOOL", cut: true}, {name: "ARGUMENTS", cut: true}, {name: "AGENT", cut: true, optional: true},
@@ -71,14 +64,128 @@ func listingApprovals(t *tool, cmd *cobra.Command) {
 					short(a.SessionID), tarsy.AlertFacts{Title: a.Title}.TitleOr(a.AlertType),
 				}
 			},
+			name: func(a tarsy.ApprovalRequest) string { return a.ID },
+			entry: func(layout entryLayout, a tarsy.ApprovalRequest) []string {
+				return append(approvalEntry(layout, a), "")
+			},
 		})
 
-		if err == nil && len(open) > 0 && !r.json() {
+		if err == nil && len(open) > 0 && r.forPeople() {
 			r.infof("Decide with: tarsy approvals approve ID, or: tarsy approvals reject ID --reason TEXT")
 		}
 
 		return err
 	})
+}
+
+func showApprovalCommand(t *tool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show APPROVAL", Short: "Show a tool call that waits for an approval", Args: namedArgs,
+		Example: "  tarsy approvals show 94e9e51a62a9\n  tarsy approvals show 94e9e51a62a9 -o json | jq .tool_arguments",
+	}
+	r := newRemote(t, cmd)
+	r.offerApprovals(cmd)
+
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		found, err := c.FindApproval(ctx, args[0])
+
+		switch {
+		case err != nil:
+			return err
+		case found.SessionID == "":
+			return tarsy.Errorf(tarsy.CodeApprovalNotFound, "the tool call %s does not wait for an approval", short(found.ID))
+		case r.json():
+			return r.printJSON(found)
+		}
+
+		layout := entryLayout{r.palette(r.Stdout), r.columns(r.Stdout)}
+		lines := append(approvalEntry(layout, found),
+			layout.fact("call", found.Call), layout.fact("rule", found.Approval.Rule), layout.fact("team", found.Team),
+			layout.fact("asked", localTime(found.CreatedAt)), layout.fact("expires", localTime(found.Approval.ExpiresAt)))
+
+		return r.printf("%s\n", strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n"))
+	})
+
+	return cmd
+}
+
+// offerApprovals completes the argument of a command with the approvals that wait.
+func (r *remote) offerApprovals(cmd *cobra.Command) {
+	r.offerIDs(cmd, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return offerList(client.List(ctx, c, client.ListApprovals, client.ApprovalFilter{}, offered), func(a tarsy.ApprovalRequest) cobra.Completion {
+			return cobra.CompletionWithDesc(short(a.ID), terminal.Line(approvalCall(a, nil)))
+		})
+	})
+}
+
+// approvalEntry returns a tool call with its whole name and its exact arguments, of which nothing is cut.
+func approvalEntry(layout entryLayout, a tarsy.ApprovalRequest) []string {
+	left := "expired"
+	if a.Approval.Open(time.Now()) {
+		left = "expires in " + terminal.Age(time.Until(a.Approval.ExpiresAt))
+	}
+
+	head := short(a.ID) + "  " + terminal.Line(a.ServerName+"."+a.ToolName)
+	lines := terminal.Fold(head, layout.width)
+
+	for i, line := range lines {
+		lines[i] = layout.palette.Paint(terminal.Bold, line)
+	}
+
+	for line := range strings.SplitSeq(exactJSON(a.ToolArguments), "\n") {
+		for _, part := range terminal.Fold(line, layout.width-len(entryIndent)) {
+			lines = append(lines, entryIndent+part)
+		}
+	}
+
+	return append(lines,
+		layout.fact("state", layout.palette.Paint(terminal.Yellow, left)), layout.fact("agent", a.AgentName),
+		layout.fact("session", short(a.SessionID)+"  "+tarsy.AlertFacts{Title: a.Title}.TitleOr(a.AlertType)))
+}
+
+const entryIndent = "  "
+
+// fact returns a line about an entry that fits the terminal; empty without a value.
+func (l entryLayout) fact(name, value string) string {
+	const nameWidth = 9
+
+	if value == "" {
+		return ""
+	}
+
+	line := entryIndent + l.palette.Paint(terminal.Dim, terminal.Pad(name, nameWidth)) + terminal.Line(value)
+	if l.width > 0 {
+		line = terminal.Truncate(line, l.width)
+	}
+
+	return line
+}
+
+// exactJSON formats a JSON value on several lines, exact to the digit and safe to print.
+func exactJSON(raw json.RawMessage) string {
+	var text bytes.Buffer
+
+	if json.Indent(&text, raw, "", "  ") != nil {
+		return terminal.Line(string(raw))
+	}
+
+	return string(terminal.JSON(text.Bytes()))
+}
+
+// approvalCall returns a tool call on one line, with the arguments that a person set in place of the model's, unless they are nil.
+func approvalCall(a tarsy.ApprovalRequest, changed json.RawMessage) string {
+	arguments := a.ToolArguments
+	if changed != nil {
+		arguments = changed
+	}
+
+	var text bytes.Buffer
+
+	if json.Compact(&text, arguments) != nil {
+		return terminal.Line(a.ServerName + "." + a.ToolName)
+	}
+
+	return terminal.Line(a.ServerName+"."+a.ToolName) + " " + string(terminal.JSON(text.Bytes()))
 }
 
 func approveCommand(t *tool) *cobra.Command {
@@ -92,6 +199,8 @@ func approveCommand(t *tool) *cobra.Command {
   tarsy approvals approve 94e9e51a62a9 --arguments @arguments.json`,
 	}
 	r := newRemote(t, cmd)
+	r.offerApprovals(cmd)
+
 	given := cmd.Flags().String("arguments", "", "a JSON object that replaces the arguments, or @ and the name of a file that contains it")
 	reason := cmd.Flags().String("reason", "", "why, for others")
 
@@ -101,25 +210,29 @@ func approveCommand(t *tool) *cobra.Command {
 			return err
 		}
 
-		decided, err := decide(ctx, c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, args[0])
+		call, decided, err := decide(ctx, c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, args[0])
 		if err != nil {
 			return err
 		}
 
-		return r.report(decided, decided.ID, "Approved. See what it does with: tarsy watch %s", short(decided.SessionID))
+		return r.report(decided, decided.ID, "Approved: %s\nSee what it does with: tarsy watch %s", approvalCall(call, arguments), short(decided.SessionID))
 	})
 
 	return cmd
 }
 
-// decide makes a decision about the approval whose id begins or ends with part.
-func decide[In any](ctx context.Context, c *client.Client, op client.Operation[In, client.Decision], decision In, part string) (client.Decision, error) {
-	id, err := c.ResolveApproval(ctx, part)
+// decide makes a decision about the approval whose id begins or ends with part, and returns the call as it was before.
+func decide[In any](
+	ctx context.Context, c *client.Client, op client.Operation[In, client.Decision], decision In, part string,
+) (tarsy.ApprovalRequest, client.Decision, error) {
+	found, err := c.FindApproval(ctx, part)
 	if err != nil {
-		return client.Decision{}, err
+		return found, client.Decision{}, err
 	}
 
-	return client.Call(ctx, c, op, decision, id)
+	decided, err := client.Call(ctx, c, op, decision, found.ID)
+
+	return found, decided, err
 }
 
 // readArguments reads the arguments of a tool call from the value of a flag. It returns nil if the flag is not set.
@@ -154,6 +267,8 @@ func rejectCommand(t *tool) *cobra.Command {
 		Example: `  tarsy approvals reject 94e9e51a62a9 --reason "wait for the maintenance window"`,
 	}
 	r := newRemote(t, cmd)
+	r.offerApprovals(cmd)
+
 	reason := cmd.Flags().String("reason", "", "reason, which the agent sees")
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
@@ -161,12 +276,12 @@ func rejectCommand(t *tool) *cobra.Command {
 			return usageError{errors.New("--reason is missing: the agent needs the reason for the rejection")}
 		}
 
-		decided, err := decide(ctx, c, client.Reject, client.Rejection{Reason: *reason}, args[0])
+		call, decided, err := decide(ctx, c, client.Reject, client.Rejection{Reason: *reason}, args[0])
 		if err != nil {
 			return err
 		}
 
-		return r.report(decided, decided.ID, "Rejected. The agent continues without the call.")
+		return r.report(decided, decided.ID, "Rejected: %s\nThe agent continues without the call.", approvalCall(call, nil))
 	})
 
 	return cmd

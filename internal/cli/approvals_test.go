@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,7 @@ func TestApprovalsAreListedApprovedAndRejected(t *testing.T) {
 	got = tarsyWith(t, env, "", "approvals", "approve", second.ID, "--arguments", "@"+file, "--reason", "one is enough")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, second.ID+"\n", got.stdout)
+	require.Contains(t, got.stderr, `Approved: cluster.scale {"replicas":1}`+"\nSee what it does with: tarsy watch "+second.SessionID[24:])
 
 	requests, err := s.DB().OpenRequests(t.Context(), second.SessionID)
 	require.NoError(t, err)
@@ -99,12 +101,40 @@ func TestApprovalsAreListedApprovedAndRejected(t *testing.T) {
 
 	got = tarsyWith(t, env, "", "approvals", "reject", third.ID, "--reason", "not now")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
-	require.Contains(t, got.stderr, "The agent continues without the call.")
+	require.Contains(t, got.stderr, `Rejected: cluster.scale {"note":"a\u001b[31mb","replicas":3}`+"\nThe agent continues without the call.\n")
 	require.Empty(t, jsonOf[[]tarsy.ApprovalRequest](t, env, "approvals", "list"))
 
 	got = tarsyWith(t, env, "", "approvals", "reject", third.ID, "--reason", "again")
 	require.NotEqual(t, cli.ExitOK, got.code)
 	require.Contains(t, got.stderr, "na has already rejected this call")
+}
+
+func TestApprovalIsShownWithWholeNameAndArguments(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	call := s.waiting(t)
+	env := append([]string{"NO_COLOR=1"}, s.env...)
+
+	for _, command := range [][]string{{"approvals"}, {"approvals", "show", call.ID[24:]}} {
+		got := inTerminal(t, 30, env, command...)
+		require.Equal(t, cli.ExitOK, got.code, got.stderr)
+		require.Regexp(t, `^`+call.ID[24:]+`  cluster\.scale\n  \{\n    "note": "a\\u001b\[31mb",\n    "replicas": 3\n  \}\n  state    expires in 1h\n  agent    fixer\n  session  `+
+			call.SessionID[24:]+` Pod d`, got.stdout)
+		requireFits(t, 30, got.stdout, command)
+
+		narrow := inTerminal(t, 12, env, command...)
+		require.Contains(t, strings.ReplaceAll(narrow.stdout, "\n  ", ""), `"note": "a\u001b[31mb"`, "folded, not cut")
+	}
+
+	require.Equal(t, call.ID, jsonOf[tarsy.ApprovalRequest](t, s.env, "approvals", "show", call.ID[24:]).ID)
+	require.Contains(t, tarsyWith(t, s.env, "", "approvals", "show", call.ID).stdout, "  rule     approvals.rules[0]\n")
+
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "approvals", "approve", call.ID).code)
+
+	got := tarsyWith(t, s.env, "", "approvals", "show", call.ID)
+	require.Equal(t, cli.ExitNotFound, got.code)
+	require.Contains(t, got.stderr, "does not wait for an approval")
 }
 
 func TestBadApprovalCommandsAreRefused(t *testing.T) {

@@ -25,20 +25,20 @@ import (
 const maxAuditLine = 1 << 20
 
 func auditCommand(t *tool) *cobra.Command {
-	return group(&cobra.Command{
+	return listGroup(t, &cobra.Command{
 		Use: "audit", Short: "List, export and verify the audit log",
 		Long: `The audit log records who did what. Rows are numbered without gaps and each contains the hash of the previous one, so that a row
 which was changed, removed, inserted or moved is found. It requires a key with the scope admin.`,
 		Example: "  tarsy audit list --actor ana --since 2026-11-01T00:00:00Z\n  tarsy audit export -f audit.jsonl\n  tarsy audit verify --file audit.jsonl",
-	}, listAuditCommand(t), exportAuditCommand(t), verifyAuditCommand(t))
+	}, &cobra.Command{
+		Short:   "List the audit log, newest first",
+		Example: "  tarsy audit list\n  tarsy audit list --action session.cancel --since 2026-11-01T00:00:00Z\n  tarsy audit list --target-id 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 -o json",
+	}, listingAudit, exportAuditCommand(t), verifyAuditCommand(t))
 }
 
-func listAuditCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the audit log, newest first", Args: namedArgs,
-		Example: "  tarsy audit list\n  tarsy audit list --action session.cancel --since 2026-11-01T00:00:00Z\n  tarsy audit list --target-id 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 -o json",
-	}
-	r := newRemote(t, cmd)
+// listingAudit sets up cmd to list the audit log.
+func listingAudit(t *tool, cmd *cobra.Command) {
+	r := newList(t, cmd)
 
 	var filter client.AuditFilter
 
@@ -51,6 +51,7 @@ func listAuditCommand(t *tool) *cobra.Command {
 	flags.StringVar(&filter.Until, "until", "", "only before this time")
 	runList(r, cmd, "rows", client.ListAudit, &filter, nil, view[tarsy.AuditEntry]{
 		none: "No rows found.",
+		name: func(e tarsy.AuditEntry) string { return fmt.Sprint(e.ID) },
 		columns: []column{
 			{name: "ROW"}, {name: "TIME"}, {name: "ACTOR", cut: true}, {name: "BY", optional: true}, {name: "ACTION"}, {name: "TARGET", cut: true}, {name: "OUTCOME"},
 		},
@@ -60,8 +61,6 @@ func listAuditCommand(t *tool) *cobra.Command {
 			}
 		},
 	})
-
-	return cmd
 }
 
 func exportAuditCommand(t *tool) *cobra.Command {

@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,46 +16,44 @@ import (
 )
 
 const (
-	// offered is how many sessions a completion lists, and completionLimit how long it waits for the server.
+	// offered is how many items a completion lists, and completionLimit how long it waits for the server.
 	offered         = 20
 	completionLimit = 2 * time.Second
 )
 
-// offerSessions completes the first argument of a command with the newest sessions of the server.
-func (r *remote) offerSessions(cmd *cobra.Command) {
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		// Shells complete without running the command, so the environment has not been bound yet.
-		if len(args) > 0 || r.bind(cmd) != nil {
+// offerSessions completes the arguments of a command that are sessions with the newest sessions of the server.
+func (r *remote) offerSessions(cmd *cobra.Command) { r.offerIDs(cmd, newestSessions) }
+
+// offerIDs completes the first argument of a command with ids, or all arguments if it takes several.
+func (r *remote) offerIDs(cmd *cobra.Command, list listIDs) {
+	offered := r.completion(list)
+
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, part string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 && !strings.Contains(cmd.Use, "...") {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 
-		return newestSessions(cmd.Context(), r.connection), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return offered(cmd, args, part)
 	}
 }
 
-// newestSessions returns the sessions to offer, or none if the server does not answer.
-func newestSessions(ctx context.Context, connection *connection) []cobra.Completion {
-	c, err := connection.open()
-	if err != nil {
-		return nil
-	}
-	defer c.Close()
+// newestSessions offers the newest sessions.
+func newestSessions(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	return offerList(client.List(ctx, c, client.ListSessions, client.Filter{}, offered), func(s tarsy.SessionItem) cobra.Completion {
+		return cobra.CompletionWithDesc(short(s.ID), terminal.Line(s.TitleOr(s.AlertType))+", "+readable(string(s.Status))+", "+terminal.Age(time.Since(s.CreatedAt))+" ago")
+	})
+}
 
-	ctx, cancel := context.WithTimeout(ctx, completionLimit)
-	defer cancel()
+// offerList turns the items of a list into completions.
+func offerList[Item any](list iter.Seq2[Item, error], one func(Item) cobra.Completion) ([]cobra.Completion, error) {
+	items, err := client.All(list)
+	found := make([]cobra.Completion, 0, len(items))
 
-	var found []cobra.Completion
-
-	for session, err := range client.List(ctx, c, client.ListSessions, client.Filter{}, offered) {
-		if err != nil {
-			return found
-		}
-
-		what := terminal.Line(session.TitleOr(session.AlertType)) + ", " + readable(string(session.Status)) + ", " + terminal.Age(time.Since(session.CreatedAt)) + " ago"
-		found = append(found, cobra.CompletionWithDesc(short(session.ID), what))
+	for _, item := range items {
+		found = append(found, one(item))
 	}
 
-	return found
+	return found, err
 }
 
 // completeTypes completes --type with the alert types of the server.
@@ -73,30 +73,33 @@ func (r *remote) completeChains(cmd *cobra.Command) {
 // completeProviders completes --provider with the providers that a re-run can choose.
 func (r *remote) completeProviders(cmd *cobra.Command) {
 	r.completeFromServer(cmd, "provider", func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-		providers, err := client.All(client.List(ctx, c, client.ListProviders, client.ProviderFilter{For: "reruns"}, 0))
-		found := make([]cobra.Completion, 0, len(providers))
-
-		for _, provider := range providers {
-			found = append(found, cobra.CompletionWithDesc(terminal.Line(provider.Name), terminal.Line(cmp.Or(provider.Model, provider.Type))))
-		}
-
-		return found, err
+		return offerList(client.List(ctx, c, client.ListProviders, client.ProviderFilter{For: "reruns"}, 0), func(p client.Provider) cobra.Completion {
+			return cobra.CompletionWithDesc(terminal.Line(p.Name), terminal.Line(cmp.Or(p.Model, p.Type)))
+		})
 	})
 }
 
-// completeFromServer completes a flag with values that the server lists, or with none if it does not answer.
-func (r *remote) completeFromServer(
-	cmd *cobra.Command, flag string, list func(context.Context, *client.Client) ([]cobra.Completion, error),
-) {
-	complete(cmd, flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// listIDs returns what a completion offers.
+type listIDs = func(context.Context, *client.Client) ([]cobra.Completion, error)
+
+// completeFromServer completes a flag with values that the server lists.
+func (r *remote) completeFromServer(cmd *cobra.Command, flag string, list listIDs) {
+	complete(cmd, flag, r.completion(list))
+}
+
+// completion offers what the server lists, in its order, or nothing if it does not answer.
+func (r *remote) completion(list listIDs) cobra.CompletionFunc {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		// Shells complete without running the command, so the environment has not been bound yet.
 		if r.bind(cmd) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, directive
 		}
 
 		c, err := r.open()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, directive
 		}
 		defer c.Close()
 
@@ -105,11 +108,11 @@ func (r *remote) completeFromServer(
 
 		found, err := list(ctx, c)
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, directive
 		}
 
-		return found, cobra.ShellCompDirectiveNoFileComp
-	})
+		return found, directive
+	}
 }
 
 // describedTypes returns one name per alert type, without duplicates.

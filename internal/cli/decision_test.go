@@ -227,7 +227,10 @@ func operationDecisions() map[string][]decision {
 		"silences end": {{args: func(t *testing.T, s *server) []string {
 			return []string{jsonOf[tarsy.Silence](t, s.env, "silences", "add", "a=b", "--for", "2h", "--reason", "load test").ID}
 		}, action: "silence.end"}},
-		"pause": {{args: with("intake", "--reason", "database upgrade"), action: "pause.set"}},
+		"pause": {
+			{args: with("intake", "--reason", "database upgrade"), action: "pause.set"},
+			{name: "all", args: with("all"), action: "pause.set", rows: 2},
+		},
 		"resume": {
 			{name: "all", args: paused, action: "pause.end", rows: 2},
 			{name: "what is not paused", args: with("intake"), undecided: true},
@@ -266,15 +269,17 @@ func reads() map[string]func(*testing.T, *server) []string {
 		"submit": with("-m", "disk full"), "webhooks test": with("--source", "grafana"),
 
 		"sessions": with(), "sessions list": with(), "sessions show": about(), "export": about(), "quality": with(),
-		"approvals": with(), "approvals list": with(), "notes": with(), "silences list": with(), "suppressed list": with(), "webhooks list": with(),
-		"keys list": with(), "audit list": with(), "audit export": file("-f"), "audit verify": with(), "smoke": with(),
+		"approvals": with(), "approvals list": with(), "notes": with(), "silences": with(), "silences list": with(), "suppressed": with(),
+		"suppressed list": with(), "webhooks": with(), "webhooks list": with(), "keys": with(), "audit": with(), "pauses": with(),
+		"approvals show": func(t *testing.T, s *server) []string { return []string{s.waiting(t).ID} },
+		"keys list":      with(), "audit list": with(), "audit export": file("-f"), "audit verify": with(), "smoke": with(),
 		"config check": with(), "config show": with(), "config schema": with(), "config route": with(), "version": with(), "licenses": with(),
 		"init":            func(t *testing.T, _ *server) []string { return []string{"--yes", "--config-dir", t.TempDir()} },
 		"support-bundle":  file("-o"),
 		"database backup": func(t *testing.T, s *server) []string { return file("--database-url", s.database)(t, s) },
 
 		// These print their help.
-		"keys": with(), "silences": with(), "suppressed": with(), "webhooks": with(), "audit": with(), "config": with(), "database": with(),
+		"config": with(), "database": with(),
 	}
 }
 

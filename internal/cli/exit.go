@@ -79,7 +79,7 @@ func explain(ctx context.Context, err error) (int, string) {
 
 	if own, ok := errors.AsType[*tarsy.Error](err); ok {
 		switch own.Code {
-		case tarsy.CodeNotFound, tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound, tarsy.CodeNoteNotFound:
+		case tarsy.CodeNotFound, tarsy.CodeSessionNotFound, tarsy.CodeKeyNotFound, tarsy.CodeNoteNotFound, tarsy.CodeApprovalNotFound:
 			return ExitNotFound, line(err)
 		case tarsy.CodeInvalidParameter, tarsy.CodeInvalidField, tarsy.CodeMissingField:
 			return ExitUsage, line(err)

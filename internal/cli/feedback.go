@@ -28,7 +28,7 @@ lists the feedback of everybody.`,
   tarsy feedback 5f3a9c21
   tarsy feedback 5f3a9c21 --delete`,
 	}
-	r := newRemote(t, cmd)
+	r := newList(t, cmd)
 
 	var (
 		given    client.NewFeedback
@@ -116,7 +116,8 @@ func checkFeedback(given client.NewFeedback, withdraw bool) error {
 func listFeedback(ctx context.Context, r *remote, c *client.Client, id string) error {
 	found, err := client.All(client.List(ctx, c, client.ListFeedback, nil, 0, id))
 
-	return showTable(r, found, err, view[tarsy.Feedback]{
+	return showList(r, found, err, view[tarsy.Feedback]{
+		name: func(f tarsy.Feedback) string { return f.ID },
 		none: "No feedback yet. Give yours with: tarsy feedback " + short(id) + " right",
 		columns: []column{
 			{name: "RATING", style: ratingStyle}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "WHY", cut: true, optional: true},

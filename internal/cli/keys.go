@@ -102,8 +102,8 @@ type keyFlags struct {
 	databaseURL string
 }
 
-func newKeyFlags(t *tool, cmd *cobra.Command) *keyFlags {
-	f := &keyFlags{remote: newRemote(t, cmd)}
+func newKeyFlags(r *remote, cmd *cobra.Command) *keyFlags {
+	f := &keyFlags{remote: r}
 	// This flag has no variable on purpose: where one is set for the server, keys should still go through the API.
 	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "use this database directly instead of a server")
 
@@ -154,8 +154,8 @@ func (f *keyFlags) direct(change string, key tarsy.APIKey) {
 }
 
 func keysCommand(t *tool) *cobra.Command {
-	return group(&cobra.Command{
-		Use: "keys", Short: "Create, list and revoke API keys",
+	return listGroup(t, &cobra.Command{
+		Use: "keys", Aliases: []string{"key"}, Short: "Create, list and revoke API keys",
 		Long: `Manages API keys through the server, which requires a key with the scope admin, or directly in a database with
 --database-url. Scopes: read reads everything; write also submits, asks, cancels and deletes; admin also manages keys.`,
 		Example: `  tarsy keys create alertmanager --scope write --expires 90d
@@ -163,7 +163,9 @@ func keysCommand(t *tool) *cobra.Command {
   tarsy keys list
   tarsy keys revoke k3x9m2qa
   tarsy keys create rescue --scope admin --database-url postgres://…`,
-	}, createKeyCommand(t), listKeysCommand(t), revokeKeyCommand(t))
+	}, &cobra.Command{
+		Short: "List the keys", Example: "  tarsy keys list\n  tarsy keys list -o json",
+	}, listingKeys, createKeyCommand(t), revokeKeyCommand(t))
 }
 
 func createKeyCommand(t *tool) *cobra.Command {
@@ -171,7 +173,7 @@ func createKeyCommand(t *tool) *cobra.Command {
 		Use: "create NAME", Short: "Create a key and print its secret, which is not shown again", Args: namedArgs,
 		Example: "  tarsy keys create alertmanager --scope write\n  export TARSY_TOKEN=$(tarsy keys create me --scope admin)",
 	}
-	flags := newKeyFlags(t, cmd)
+	flags := newKeyFlags(newRemote(t, cmd), cmd)
 	names := cmd.Flags().StringSlice("scope", []string{string(tarsy.ScopeRead)}, "what the key may do: read, write, admin")
 	role := newChoice(string(tarsy.RoleViewer), string(tarsy.RoleResponder), string(tarsy.RoleAdmin))
 	cmd.Flags().Var(role, "role", "the same as a role: viewer (read), responder (write), admin")
@@ -214,22 +216,21 @@ func scopeList(scopes []tarsy.Scope) string {
 	return strings.Join(names, ", ")
 }
 
-func listKeysCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the keys", Args: namedArgs, Example: "  tarsy keys list\n  tarsy keys list -o json"}
-	flags := newKeyFlags(t, cmd)
+// listingKeys sets up cmd to list keys.
+func listingKeys(t *tool, cmd *cobra.Command) {
+	flags := newKeyFlags(newList(t, cmd), cmd)
 
 	flags.run(cmd, func(ctx context.Context, keys keyStore, _ []string) error {
 		list, err := keys.Keys(ctx)
 
-		return showTable(flags.remote, list, err, view[tarsy.APIKey]{
+		return showList(flags.remote, list, err, view[tarsy.APIKey]{
+			name: func(key tarsy.APIKey) string { return key.ID },
 			columns: []column{
 				{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "TEAMS", cut: true, optional: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
 			},
 			row: keyRow,
 		})
 	})
-
-	return cmd
 }
 
 func keyRow(key tarsy.APIKey) []string {
@@ -260,7 +261,12 @@ func revokeKeyCommand(t *tool) *cobra.Command {
 		Use: "revoke KEY", Short: "Revoke a key by its id or prefix; this cannot be undone", Args: namedArgs,
 		Example: "  tarsy keys revoke k3x9m2qa",
 	}
-	flags := newKeyFlags(t, cmd)
+	flags := newKeyFlags(newRemote(t, cmd), cmd)
+	flags.offerIDs(cmd, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return offerList(client.List(ctx, c, client.ListKeys, nil, offered), func(key tarsy.APIKey) cobra.Completion {
+			return cobra.CompletionWithDesc(key.Prefix, terminal.Line(key.Name))
+		})
+	})
 
 	flags.run(cmd, func(ctx context.Context, keys keyStore, args []string) error {
 		key, err := keys.RevokeKey(ctx, args[0])

@@ -49,6 +49,8 @@ If the connection fails, it tries again, at most twice; the note is stored once.
 	flags.StringVar(&c.key, "idempotency-key", "", "capture once per key: repeating the command returns the same note")
 	flags.BoolVarP(&c.wait, "wait", "w", false, "wait until the note is processed and print what was extracted")
 	cmd.MarkFlagsMutuallyExclusive("session", "from-session")
+	c.completeFromServer(cmd, "session", newestSessions)
+	c.completeFromServer(cmd, "from-session", newestSessions)
 
 	c.run(cmd, c.capture)
 

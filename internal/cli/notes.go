@@ -19,7 +19,7 @@ func notesCommand(t *tool) *cobra.Command {
   tarsy notes --status failed
   tarsy notes --search checkout --all -o json`,
 	}
-	r := newRemote(t, cmd)
+	r := newList(t, cmd)
 
 	var filter client.NoteFilter
 
@@ -28,8 +28,10 @@ func notesCommand(t *tool) *cobra.Command {
 	flags.StringVar(&filter.Source, "source", "", "only this source: cli, web, discord, session")
 	flags.StringVar(&filter.SessionID, "session", "", "only notes about this session")
 	flags.StringVar(&filter.Search, "search", "", "only notes that contain these words")
+	r.completeFromServer(cmd, "session", newestSessions)
 	runList(r, cmd, "notes", client.ListNotes, &filter, &filter.SessionID, view[notebook.Note]{
 		none: "No notes found.",
+		name: func(n notebook.Note) string { return n.ID },
 		columns: []column{
 			{name: "ID"}, {name: "STATUS", style: noteStyle}, {name: "SOURCE", optional: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "AGE"},
 			{name: "ENTITIES", optional: true}, {name: "NOTE", cut: true},

@@ -35,7 +35,7 @@ func TestIntakeIsPausedAndResumedByCommand(t *testing.T) {
 	require.Nil(t, paused.EndsAt)
 
 	for _, code := range []int{
-		tarsyWith(t, env, "", "pause", "all").code, tarsyWith(t, env, "", "pause", "coffee").code, tarsyWith(t, env, "", "pause").code,
+		tarsyWith(t, env, "", "pause", "claiming", "--cancel").code, tarsyWith(t, env, "", "pause", "coffee").code, tarsyWith(t, env, "", "pause").code,
 		tarsyWith(t, env, "", "resume", "coffee").code, tarsyWith(t, env, "", "pause", "intake", "--for", "-1m").code,
 	} {
 		require.Equal(t, cli.ExitUsage, code)
@@ -116,6 +116,71 @@ func TestSessionsAreCancelledByFilterAfterConfirmation(t *testing.T) {
 	}
 }
 
+func TestPauseAllStopsNewAlertsAndSessions(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	ids := submitPaused(t, s.env, "disk full", "network down")
+
+	got := tarsyWith(t, s.env, "", "pause", "all", "--reason", "wrong model", "--for", "30m")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Equal(t, 2, strings.Count(got.stderr, "Reason: wrong model"), got.stderr)
+	require.Empty(t, got.stdout, "nothing is cancelled without --cancel")
+
+	pauses := jsonOf[[]tarsy.Pause](t, s.env, "pauses")
+	require.Len(t, pauses, 2)
+	require.NotNil(t, pauses[0].EndsAt)
+	require.Regexp(t, `(?m)^claiming +\S+ +\d+s +(30|29)m +wrong model$`, tarsyWith(t, s.env, "", "pauses").stdout)
+
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "resume", "all").code)
+	require.Contains(t, tarsyWith(t, s.env, "", "pauses").stderr, "Nothing is paused.")
+
+	for _, id := range ids {
+		require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "watch", id).code)
+	}
+}
+
+func TestPauseAllCancelsSessionsAfterConfirmation(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	running := strings.TrimSpace(tarsyWith(t, s.env, "", "submit", "-m", "WAIT").stdout)
+	s.until(t, running, tarsy.SessionInProgress)
+
+	queued := submitPaused(t, s.env, "disk full")[0]
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "resume", "all").code)
+
+	for _, answer := range []string{"", "n\n"} {
+		got := tarsyWith(t, s.env, answer, "pause", "all", "--cancel")
+		require.Equal(t, cli.ExitFailed, got.code)
+		require.Contains(t, got.stderr, "Pause everything and cancel ")
+		require.Contains(t, got.stderr, "nothing was paused or cancelled")
+		require.Empty(t, jsonOf[[]tarsy.Pause](t, s.env, "pauses"))
+	}
+
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "watch", queued).code)
+
+	second := strings.TrimSpace(tarsyWith(t, s.env, "", "submit", "-m", "WAIT again").stdout)
+	got := tarsyWith(t, s.env, "y\n", "pause", "all", "--cancel")
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	require.Contains(t, got.stderr, "Pause everything and cancel 2 sessions? [y/N]")
+	require.ElementsMatch(t, []string{running, second}, strings.Fields(got.stdout))
+	require.Len(t, jsonOf[[]tarsy.Pause](t, s.env, "pauses"), 2)
+
+	for _, id := range []string{running, second} {
+		s.until(t, id, tarsy.SessionCancelled)
+	}
+
+	require.Contains(t, tarsyWith(t, s.env, "", "submit", "-m", "disk full").stderr, "paused")
+
+	again := jsonOf[struct {
+		Pauses    []tarsy.Pause
+		Cancelled tarsy.BulkCancel
+	}](t, s.env, "pause", "all", "--cancel", "--yes")
+	require.Len(t, again.Pauses, 2)
+	require.Zero(t, again.Cancelled.Requested)
+}
+
 func TestShareIsPrintedOnceListedAndRevoked(t *testing.T) {
 	t.Parallel()
 
@@ -152,7 +217,7 @@ func TestShareIsPrintedOnceListedAndRevoked(t *testing.T) {
 	require.Contains(t, got.stdout, "expires in ")
 	require.NotContains(t, got.stdout, secret)
 
-	got = tarsyWith(t, env, "", "sessions", "share", id, "--revoke", shares[0].ID)
+	got = tarsyWith(t, env, "", "sessions", "share", id, "--revoke", shares[0].ID[24:])
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, http.StatusNotFound, shared())
 	require.Contains(t, tarsyWith(t, env, "", "sessions", "share", id, "--list").stdout, "revoked")

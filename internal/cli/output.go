@@ -20,14 +20,21 @@ import (
 const (
 	formatText = "text"
 	formatJSON = "json"
+
+	// The formats that only lists have.
+	formatYAML = "yaml"
+	// formatWide is a table of which nothing is cut.
+	formatWide = "wide"
+	// formatName is one id per line.
+	formatName = "name"
 )
 
 // output is where a command writes: data to stdout and messages to stderr, formatted for a terminal or for a program.
 type output struct{ Process }
 
-// outputFlag adds -o.
-func outputFlag(cmd *cobra.Command) *choice {
-	format := newChoice(formatText, formatJSON)
+// outputFlag adds -o, with text, JSON and more formats.
+func outputFlag(cmd *cobra.Command, more ...string) *choice {
+	format := newChoice(formatText, append([]string{formatJSON}, more...)...)
 	cmd.Flags().VarP(format, "output", "o", "output format")
 	offer(cmd, "output", format.allowed)
 
@@ -107,6 +114,16 @@ func (o *output) printJSON(value any) error {
 	}
 
 	return o.printf("%s\n", text)
+}
+
+// printYAML prints a value as YAML.
+func (o *output) printYAML(value any) error {
+	text, err := encodeYAML(value)
+	if err != nil {
+		return err
+	}
+
+	return o.printf("%s", text)
 }
 
 func encodeJSON(value any, indent string) ([]byte, error) {

@@ -144,11 +144,12 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 		&cobra.Group{ID: groupClient, Title: "Client:"},
 		&cobra.Group{ID: groupHelp, Title: "Setup and help:"},
 	)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = t.printf("%s", describeCommand(cmd, t.columns(t.Stdout))) })
 	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
 		serveCommand(t), demoCommand(t), demoClusterCommand(), mockCommand(t), databaseCommand(t),
-		submitCommand(t), watchCommand(t), askCommand(t), rerunCommand(t), exportCommand(t), sessionsCommand(t), approvalsCommand(t), feedbackCommand(t), qualityCommand(t), noteCommand(t), notesCommand(t), webhooksCommand(t), silencesCommand(t), suppressedCommand(t), pauseCommand(t), resumeCommand(t), keysCommand(t), auditCommand(t), mcpCommand(t),
+		submitCommand(t), watchCommand(t), askCommand(t), rerunCommand(t), exportCommand(t), sessionsCommand(t), approvalsCommand(t), feedbackCommand(t), qualityCommand(t), noteCommand(t), notesCommand(t), webhooksCommand(t), silencesCommand(t), suppressedCommand(t), pauseCommand(t), pausesCommand(t), resumeCommand(t), keysCommand(t), auditCommand(t), mcpCommand(t),
 		initCommand(t), configCommand(t), doctorCommand(t), smokeCommand(t), supportBundleCommand(t), licensesCommand(t), versionCommand(t),
 	)
 	t.mark(root)

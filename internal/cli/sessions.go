@@ -18,9 +18,8 @@ import (
 )
 
 func sessionsCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "sessions", Short: "List, show, handle, cancel, share and delete sessions",
-		Long: "Without a command it lists sessions, as tarsy sessions list does.",
+	return listGroup(t, &cobra.Command{
+		Use: "sessions", Aliases: []string{"session"}, Short: "List, show, handle, cancel, share and delete sessions",
 		Example: `  tarsy sessions list --status in_progress,pending
   tarsy sessions list --order attention
   tarsy sessions show 5f3a9c21
@@ -29,18 +28,11 @@ func sessionsCommand(t *tool) *cobra.Command {
   tarsy sessions cancel 5f3a9c21
   tarsy sessions share 5f3a9c21 --for 24h
   tarsy sessions delete 5f3a9c21`,
-	}
-	listing(t, cmd)
-
-	return group(cmd, listSessionsCommand(t), showSessionCommand(t), cancelSessionCommand(t), shareSessionCommand(t), deleteSessionCommand(t),
-		acknowledgeSessionsCommand(t), resolveSessionsCommand(t), reopenSessionsCommand(t), assignSessionsCommand(t), tagSessionsCommand(t))
-}
-
-func listSessionsCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List sessions, newest first", Args: namedArgs,
+	}, &cobra.Command{
+		Short: "List sessions, newest first",
 		Long: `Lists sessions, newest first; with --search the best matches first, with the matching words in brackets.
-The list shows the last characters of each id, which every command accepts.`,
+In a terminal each session has two lines: its severity, title and status, and its cause. With -o wide, or if the output is not a
+terminal, it is a table. The list shows the last characters of each id, which every command accepts; -o name prints whole ids.`,
 		Example: `  tarsy sessions list
   tarsy sessions list --status in_progress,pending
   tarsy sessions list --outcome needs_human,inconclusive
@@ -48,15 +40,13 @@ The list shows the last characters of each id, which every command accepts.`,
   tarsy sessions list --handling open,acknowledged --assignee me
   tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
-	}
-	listing(t, cmd)
-
-	return cmd
+	}, listingSessions, showSessionCommand(t), cancelSessionCommand(t), shareSessionCommand(t), deleteSessionCommand(t),
+		acknowledgeSessionsCommand(t), resolveSessionsCommand(t), reopenSessionsCommand(t), assignSessionsCommand(t), tagSessionsCommand(t))
 }
 
-// listing sets up cmd to list sessions.
-func listing(t *tool, cmd *cobra.Command) {
-	r := newRemote(t, cmd)
+// listingSessions sets up cmd to list sessions.
+func listingSessions(t *tool, cmd *cobra.Command) {
+	r := newList(t, cmd)
 
 	filter := filterFlags(r, cmd)
 	flags := cmd.Flags()
@@ -80,11 +70,11 @@ func listing(t *tool, cmd *cobra.Command) {
 		filter.Order = tarsy.SessionOrder(order.value)
 
 		sessions, err := client.All(client.List(ctx, c, client.ListSessions, *filter, limit))
-		if !r.json() && slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
+		if r.forPeople() && slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
 			defer printPauses(ctx, r, c)
 		}
 
-		return showTable(r, sessions, err, sessionView(sessions))
+		return showList(r, sessions, err, sessionView(sessions))
 	})
 }
 
@@ -146,26 +136,28 @@ func sessionView(sessions []tarsy.SessionItem) view[tarsy.SessionItem] {
 		text.name = "MATCH"
 	}
 
-	status := func(cell string) terminal.Style {
-		if cell == waitsForApproval {
-			return terminal.Yellow
-		}
-
-		return watch.StatusStyle(tarsy.SessionStatus(strings.ReplaceAll(cell, " ", "_")))
-	}
-
 	return view[tarsy.SessionItem]{
 		none: "No sessions found.",
 		columns: []column{
-			{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "HANDLING", style: handlingStyle, cut: true, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
+			{name: "ID"}, {name: "STATUS", style: sessionStatusStyle}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "HANDLING", style: handlingStyle, cut: true, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
 			{name: "SERVICE", cut: true, optional: true}, {name: "TAGS", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
 		},
-		row: sessionRow,
+		row:   sessionRow,
+		name:  func(s tarsy.SessionItem) string { return s.ID },
+		entry: sessionEntry,
 	}
 }
 
 // waitsForApproval replaces the status of a session that is blocked until somebody decides.
 const waitsForApproval = "waits for approval"
+
+func sessionStatusStyle(status string) terminal.Style {
+	if status == waitsForApproval {
+		return terminal.Yellow
+	}
+
+	return watch.StatusStyle(tarsy.SessionStatus(strings.ReplaceAll(status, " ", "_")))
+}
 
 func sessionStatus(s tarsy.SessionItem) string {
 	if s.WaitingApprovals > 0 {
@@ -178,28 +170,37 @@ func sessionStatus(s tarsy.SessionItem) string {
 func sessionRow(s tarsy.SessionItem) []string {
 	const titleWidth, summaryWidth = 60, 60
 
-	took := ""
-
-	switch {
-	case s.StartedAt != nil && s.CompletedAt != nil:
-		took = terminal.Duration(s.CompletedAt.Sub(*s.StartedAt))
-	case s.StartedAt != nil:
-		took = terminal.Clock(time.Since(*s.StartedAt))
-	}
-
 	text := terminal.Truncate(terminal.Line(cmp.Or(s.Cause, s.ExecutiveSummary, s.ErrorMessage)), summaryWidth)
 	if s.Match != nil {
 		text = marked(s.Match.Snippet)
 	}
 
-	title := terminal.Truncate(terminal.Line(s.TitleOr(s.AlertType)), titleWidth)
-	if s.Alert != nil && s.Alert.Occurrences > 1 {
-		title += " ×" + strconv.FormatInt(s.Alert.Occurrences, 10)
+	return []string{
+		short(s.ID), sessionStatus(s), s.Outcome.Words(), handlingCell(s.Handling), string(s.Severity), terminal.Truncate(sessionTitle(s), titleWidth) + occurrences(s),
+		s.Place(), tagsCell(s.Handling), terminal.Age(time.Since(s.CreatedAt)), sessionTook(s), cost(s.Usage), text,
+	}
+}
+
+func sessionTitle(s tarsy.SessionItem) string { return terminal.Line(s.TitleOr(s.AlertType)) }
+
+// occurrences returns how often the alert was sent, if it was sent more than once.
+func occurrences(s tarsy.SessionItem) string {
+	if s.Alert == nil || s.Alert.Occurrences <= 1 {
+		return ""
 	}
 
-	return []string{
-		short(s.ID), sessionStatus(s), s.Outcome.Words(), handlingCell(s.Handling), string(s.Severity), title, s.Place(), tagsCell(s.Handling),
-		terminal.Age(time.Since(s.CreatedAt)), took, cost(s.Usage), text,
+	return " ×" + strconv.FormatInt(s.Alert.Occurrences, 10)
+}
+
+// sessionTook returns how long a session took, or for how long it has been running.
+func sessionTook(s tarsy.SessionItem) string {
+	switch {
+	case s.StartedAt == nil:
+		return ""
+	case s.CompletedAt == nil:
+		return terminal.Clock(time.Since(*s.StartedAt))
+	default:
+		return terminal.Duration(s.CompletedAt.Sub(*s.StartedAt))
 	}
 }
 

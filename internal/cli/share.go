@@ -20,9 +20,9 @@ The link is printed once.`,
 		Example: `  tarsy sessions share 5f3a9c21
   tarsy sessions share 5f3a9c21 --for 24h
   tarsy sessions share 5f3a9c21 --list
-  tarsy sessions share 5f3a9c21 --revoke 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9`,
+  tarsy sessions share 5f3a9c21 --revoke 94e9e51a62a9`,
 	}
-	r := newRemote(t, cmd)
+	r := newList(t, cmd)
 
 	var (
 		life   time.Duration
@@ -65,17 +65,18 @@ func createShare(ctx context.Context, r *remote, c *client.Client, id string, li
 	}
 
 	return r.report(created, created.URL, "Whoever has this link can read the session until %s. Revoke it with: tarsy sessions share %s --revoke %s",
-		created.ExpiresAt.Local().Format(time.RFC1123), short(id), created.ID)
+		created.ExpiresAt.Local().Format(time.RFC1123), short(id), short(created.ID))
 }
 
 func listShares(ctx context.Context, r *remote, c *client.Client, id string) error {
 	shares, err := client.All(client.List(ctx, c, client.ListShares, nil, 0, id))
 
-	return showTable(r, shares, err, view[tarsy.Share]{
+	return showList(r, shares, err, view[tarsy.Share]{
+		name:    func(s tarsy.Share) string { return s.ID },
 		none:    "No shares found.",
 		columns: []column{{name: "ID"}, {name: "STATE"}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "USES"}},
 		row: func(s tarsy.Share) []string {
-			return []string{s.ID, shareState(s, time.Now()), s.Author, terminal.Age(time.Since(s.CreatedAt)), strconv.FormatInt(s.Uses, 10)}
+			return []string{short(s.ID), shareState(s, time.Now()), s.Author, terminal.Age(time.Since(s.CreatedAt)), strconv.FormatInt(s.Uses, 10)}
 		},
 	})
 }
@@ -92,10 +93,15 @@ func shareState(s tarsy.Share, now time.Time) string {
 }
 
 func revokeShare(ctx context.Context, r *remote, c *client.Client, sessionID, id string) error {
+	id, err := c.ResolveShare(ctx, sessionID, id)
+	if err != nil {
+		return err
+	}
+
 	revoked, err := client.Call(ctx, c, client.RevokeShare, nil, sessionID, id)
 	if err != nil {
 		return err
 	}
 
-	return r.report(revoked, "", "The share %s is revoked.", revoked.ID)
+	return r.report(revoked, "", "The share %s is revoked.", short(revoked.ID))
 }

@@ -14,33 +14,32 @@ import (
 )
 
 func silencesCommand(t *tool) *cobra.Command {
-	return group(&cobra.Command{
-		Use: "silences", Short: "Keep matching alerts from being investigated",
-		Example: "  tarsy silences list\n  tarsy silences add namespace=staging --for 2h --reason \"load test\"",
-	}, listSilencesCommand(t), addSilenceCommand(t), endSilenceCommand(t))
+	return listGroup(t, &cobra.Command{
+		Use: "silences", Aliases: []string{"silence"}, Short: "Keep matching alerts from being investigated",
+		Example: "  tarsy silences\n  tarsy silences add namespace=staging --for 2h --reason \"load test\"",
+	}, &cobra.Command{
+		Short:   "List active and future silences",
+		Example: "  tarsy silences list\n  tarsy silences list --all -o json",
+	}, listingSilences, addSilenceCommand(t), endSilenceCommand(t))
 }
 
-func listSilencesCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List active and future silences", Args: namedArgs,
-		Example: "  tarsy silences list\n  tarsy silences list --all -o json",
-	}
-	r := newRemote(t, cmd)
+// listingSilences sets up cmd to list silences.
+func listingSilences(t *tool, cmd *cobra.Command) {
+	r := newList(t, cmd)
 	all := cmd.Flags().Bool("all", false, "list silences that are over too")
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		silences, err := client.All(client.List(ctx, c, client.ListSilences, client.SilenceFilter{All: *all}, 0))
 
-		return showTable(r, silences, err, view[tarsy.Silence]{
+		return showList(r, silences, err, view[tarsy.Silence]{
 			none:    "No silences found.",
+			name:    func(s tarsy.Silence) string { return s.ID },
 			columns: []column{{name: "ID"}, {name: "STATE"}, {name: "MATCHERS", cut: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "REASON", cut: true}},
 			row: func(s tarsy.Silence) []string {
-				return []string{s.ID, silenceState(s, time.Now()), strings.Join(s.Matchers, ", "), s.Author, s.Reason}
+				return []string{short(s.ID), silenceState(s, time.Now()), strings.Join(s.Matchers, ", "), s.Author, s.Reason}
 			},
 		})
 	})
-
-	return cmd
 }
 
 func silenceState(s tarsy.Silence, now time.Time) string {
@@ -103,7 +102,7 @@ cluster and team.`,
 			return err
 		}
 
-		return r.report(added, added.ID, "Silenced until %s. End it earlier with: tarsy silences end %s", added.EndsAt.Local().Format(time.RFC1123), added.ID)
+		return r.report(added, added.ID, "Silenced until %s. End it earlier with: tarsy silences end %s", added.EndsAt.Local().Format(time.RFC1123), short(added.ID))
 	})
 
 	return cmd
@@ -111,17 +110,27 @@ cluster and team.`,
 
 func endSilenceCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "end SILENCE", Short: "End a silence now", Args: namedArgs, Example: "  tarsy silences end 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9",
+		Use: "end SILENCE", Short: "End a silence now", Args: namedArgs, Example: "  tarsy silences end 94e9e51a62a9",
 	}
 	r := newRemote(t, cmd)
+	r.offerIDs(cmd, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return offerList(client.List(ctx, c, client.ListSilences, client.SilenceFilter{}, offered), func(s tarsy.Silence) cobra.Completion {
+			return cobra.CompletionWithDesc(short(s.ID), terminal.Line(strings.Join(s.Matchers, ", ")+", "+silenceState(s, time.Now())))
+		})
+	})
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
-		ended, err := client.Call(ctx, c, client.EndSilence, nil, args[0])
+		id, err := c.ResolveSilence(ctx, args[0])
 		if err != nil {
 			return err
 		}
 
-		return r.report(ended, "", "The silence %s is over.", ended.ID)
+		ended, err := client.Call(ctx, c, client.EndSilence, nil, id)
+		if err != nil {
+			return err
+		}
+
+		return r.report(ended, "", "The silence %s is over.", short(ended.ID))
 	})
 
 	return cmd

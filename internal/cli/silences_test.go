@@ -40,7 +40,7 @@ func TestSilencesAreAddedListedAndEnded(t *testing.T) {
 
 	id := strings.TrimSpace(got.stdout)
 	require.True(t, ident.Valid(id), got.stdout)
-	require.Contains(t, got.stderr, "tarsy silences end "+id)
+	require.Contains(t, got.stderr, "tarsy silences end "+id[24:])
 
 	until := tarsyNow().Add(48 * time.Hour).UTC().Truncate(time.Second)
 	later := jsonOf[tarsy.Silence](t, env, "silences", "add", "team=payments", "--reason", "move",
@@ -50,8 +50,8 @@ func TestSilencesAreAddedListedAndEnded(t *testing.T) {
 
 	got = tarsyWith(t, env, "", "silences", "list")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
-	require.Regexp(t, `(?m)^`+id+` +ends in 1h +namespace="tarsy-test", alertname=~"Tarsy\.\*" +ana +load test$`, got.stdout)
-	require.Regexp(t, `(?m)^`+later.ID+` +starts in 46h +team="payments" +ana +move$`, got.stdout)
+	require.Regexp(t, `(?m)^`+id[24:]+` +ends in 1h +namespace="tarsy-test", alertname=~"Tarsy\.\*" +ana +load test$`, got.stdout)
+	require.Regexp(t, `(?m)^`+later.ID[24:]+` +starts in 46h +team="payments" +ana +move$`, got.stdout)
 
 	for _, bad := range [][]string{
 		{"--for", "2h", "--reason", "r"},
@@ -70,13 +70,13 @@ func TestSilencesAreAddedListedAndEnded(t *testing.T) {
 
 	require.Len(t, jsonOf[[]tarsy.Silence](t, env, "silences", "list"), 2)
 
-	got = tarsyWith(t, env, "", "silences", "end", id)
+	got = tarsyWith(t, env, "", "silences", "end", id[24:])
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
 	listed := jsonOf[[]tarsy.Silence](t, env, "silences", "list")
 	require.Len(t, listed, 1)
 	require.Equal(t, later.ID, listed[0].ID)
-	require.Regexp(t, `(?m)^`+id+` +ended by ana `, tarsyWith(t, env, "", "silences", "list", "--all").stdout)
+	require.Regexp(t, `(?m)^`+id[24:]+` +ended by ana `, tarsyWith(t, env, "", "silences", "list", "--all").stdout)
 
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, env, "", "silences", "end", ident.New()).code)
 
@@ -112,8 +112,8 @@ func TestSuppressedAlertsAreListedAndInvestigated(t *testing.T) {
 
 	got = tarsyWith(t, s.env, "", "suppressed", "list")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
-	require.Regexp(t, `(?m)^`+silenced.ID+` +silence +info +1 +\d+s +`+silence.ID+` +Test alert from tarsy webhooks test$`, got.stdout)
-	require.Regexp(t, `(?m)^`+duplicate.ID+` +duplicate +info +1 +\d+s +`+(*duplicate.SessionID)[24:]+` +Test alert`, got.stdout)
+	require.Regexp(t, `(?m)^`+silenced.ID[24:]+` +silence +info +1 +\d+s +`+silence.ID[24:]+` +Test alert from tarsy webhooks test$`, got.stdout)
+	require.Regexp(t, `(?m)^`+duplicate.ID[24:]+` +duplicate +info +1 +\d+s +`+(*duplicate.SessionID)[24:]+` +Test alert`, got.stdout)
 
 	for _, filter := range [][]string{
 		{"--reason", "silence"}, {"--session", (*duplicate.SessionID)[28:]}, {"--limit", "1"},
@@ -129,7 +129,7 @@ func TestSuppressedAlertsAreListedAndInvestigated(t *testing.T) {
 		require.Equal(t, cli.ExitUsage, got.code, got.stderr)
 	}
 
-	got = tarsyWith(t, s.env, "", "suppressed", "investigate", silenced.ID, "--wait")
+	got = tarsyWith(t, s.env, "", "suppressed", "investigate", silenced.ID[24:], "--wait")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout)
 	require.Contains(t, got.stderr, "Alert: Test alert from tarsy webhooks test (info, tarsy-test/example)\n")

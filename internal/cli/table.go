@@ -29,6 +29,11 @@ type column struct {
 // table prints rows below their headings. In a terminal it fits the width; elsewhere nothing is cut, because a
 // program reads it. Cells are cleaned.
 func (o *output) table(columns []column, rows [][]string) error {
+	return o.tableIn(o.columns(o.Stdout), columns, rows)
+}
+
+// tableIn prints a table that fits a width. If the width is zero, nothing is cut or dropped.
+func (o *output) tableIn(width int, columns []column, rows [][]string) error {
 	head := make([]string, len(columns))
 	for i, c := range columns {
 		head[i] = c.name
@@ -37,7 +42,7 @@ func (o *output) table(columns []column, rows [][]string) error {
 	rows = append([][]string{head}, rows...)
 	widths := cleanCells(rows)
 
-	if width := o.columns(o.Stdout); width > 0 {
+	if width > 0 {
 		dropEmpty(columns, widths, rows[1:])
 		widths = fitColumns(columns, widths, width)
 	}
@@ -76,16 +81,26 @@ func dropEmpty(columns []column, widths []int, rows [][]string) {
 	}
 }
 
-// fitColumns returns widths that fit the terminal. A column of width 0 is dropped.
+// fitColumns returns widths that fit the terminal. A column of width 0 is dropped. Columns that must not be cut are cut last, the first
+// column, which identifies a row, after all others.
 func fitColumns(columns []column, widths []int, width int) []int {
-	for i := len(columns) - 1; i >= 0 && tableWidth(cutTo(columns, widths, narrowCell)) > width; i-- {
+	cut := func(i int) bool { return columns[i].cut }
+
+	for i := len(columns) - 1; i >= 0 && tableWidth(cutTo(widths, narrowCell, cut)) > width; i-- {
 		if columns[i].optional {
 			widths[i] = 0
 		}
 	}
 
-	floors := cutTo(columns, widths, minCell)
+	shrink(widths, cutTo(widths, minCell, cut), width)
+	shrink(widths, cutTo(widths, minCell, func(i int) bool { return i > 0 }), width)
+	shrink(widths, cutTo(widths, minCell, func(int) bool { return true }), width)
 
+	return widths
+}
+
+// shrink shrinks the widest columns, not below their floors, until the table fits.
+func shrink(widths, floors []int, width int) {
 	for excess := tableWidth(widths) - width; excess > 0; excess-- {
 		widest := -1
 
@@ -96,21 +111,19 @@ func fitColumns(columns []column, widths []int, width int) []int {
 		}
 
 		if widest < 0 {
-			break // too narrow for the table: the terminal wraps the lines
+			return
 		}
 
 		widths[widest]--
 	}
-
-	return widths
 }
 
-// cutTo returns the widths with every column that can be cut limited to cell.
-func cutTo(columns []column, widths []int, cell int) []int {
+// cutTo returns the widths with the selected columns limited to cell.
+func cutTo(widths []int, cell int, selected func(i int) bool) []int {
 	cut := slices.Clone(widths)
 
-	for i, c := range columns {
-		if c.cut {
+	for i := range cut {
+		if selected(i) {
 			cut[i] = min(widths[i], cell)
 		}
 	}

@@ -43,14 +43,51 @@ func TestSessionListFitsTerminalAndColoursStatuses(t *testing.T) {
 		}
 	}
 
-	wide := inTerminal(t, 110, s.env, "sessions").stdout
-	require.Contains(t, wide, "COST")
-	require.NotContains(t, wide, "SEVERITY", "a column without values leaves its width to others")
-	require.NotContains(t, inTerminal(t, 50, s.env, "sessions").stdout, "COST", "columns that matter less go first")
-
 	for _, plain := range []string{"TERM=dumb", "NO_COLOR=1"} {
 		require.NotContains(t, inTerminal(t, 80, append([]string{plain}, s.env...), "sessions").stdout, "\x1b", plain)
 	}
+}
+
+func TestSessionListHasTitleAndCauseOnTwoLinesInTerminal(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	facts := tarsy.AlertFacts{
+		Title: "Checkout is \x1b[2Jslow", Severity: tarsy.SeverityCritical, Service: "checkout", Namespace: "shop",
+		Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI, Fingerprint: "a",
+	}
+	id := s.putSession(t, facts).ID
+	judged := strings.TrimSpace(tarsyWith(t, s.env, "", "submit", "-m", "judge this", "--type", "judged").stdout)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "watch", judged).code)
+
+	env := append([]string{"NO_COLOR=1"}, s.env...)
+	lines := strings.Split(strings.TrimRight(inTerminal(t, 80, env, "sessions").stdout, "\n"), "\n")
+	require.Len(t, lines, 4)
+	require.Regexp(t, `^`+judged[24:]+`  judge this +completed  \d+s$`, lines[0])
+	require.Regexp(t, `^ {14}Probable cause: the cache of checkout has no bound +\$\d`, lines[1])
+	require.Regexp(t, `^`+id[24:]+`  critical  Checkout is slow ×12 +completed  \d+s$`, lines[2])
+	require.Regexp(t, `^ {14}A cold cache\. +shop/checkout`, lines[3])
+
+	for _, line := range lines {
+		require.Equal(t, 80, terminal.Width(line), line)
+	}
+
+	require.Contains(t, inTerminal(t, 80, env, "sessions", "--search", "judge").stdout, "[judge]")
+	require.Contains(t, inTerminal(t, 80, s.env, "sessions").stdout, "\x1b[31mcritical\x1b[0m")
+	require.Contains(t, inTerminal(t, 80, env, "sessions", "-o", "wide").stdout, "STATUS", "the table")
+}
+
+func TestTableDropsColumnsThatMatterLess(t *testing.T) {
+	t.Parallel()
+
+	s := startServer(t, false)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "note", "nothing to see", "--wait").code)
+	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "keys", "create", "robot").code)
+
+	require.Contains(t, inTerminal(t, 110, s.env, "notes").stdout, "ENTITIES")
+	require.NotContains(t, inTerminal(t, 50, s.env, "notes").stdout, "ENTITIES", "columns that matter less go first")
+	require.NotContains(t, inTerminal(t, 110, s.env, "keys").stdout, "TEAMS", "a column without values leaves its width to others")
+	require.Contains(t, inTerminal(t, 50, s.env, "notes", "-o", "wide").stdout, "ENTITIES")
 }
 
 func TestSessionMarkdownIsRenderedInTerminal(t *testing.T) {

@@ -17,10 +17,16 @@ import (
 )
 
 func webhooksCommand(t *tool) *cobra.Command {
-	return group(&cobra.Command{
-		Use: "webhooks", Short: "Connect Alertmanager, Grafana, PagerDuty and others",
-		Example: "  tarsy webhooks list\n  tarsy webhooks test --source alertmanager",
-	}, listWebhooksCommand(t), testWebhooksCommand(t))
+	return listGroup(t, &cobra.Command{
+		Use: "webhooks", Aliases: []string{"webhook"}, Short: "Connect Alertmanager, Grafana, PagerDuty and others",
+		Example: "  tarsy webhooks\n  tarsy webhooks test --source alertmanager",
+	}, &cobra.Command{
+		Short: "List the webhooks and what to configure at the senders",
+		Long: `Lists the receivers of the server, each with what to paste: the configuration of Alertmanager, a contact point for Grafana, the call
+that subscribes PagerDuty, or a call of curl for other senders. The addresses begin with system.dashboard_url, or with the address of
+the server if that is not set. With -o wide it lists only the addresses and which proof they need.`,
+		Example: "  tarsy webhooks list\n  tarsy webhooks list --source grafana -o json",
+	}, listingWebhooks, testWebhooksCommand(t))
 }
 
 // connectable is a receiver with the configuration for its sender.
@@ -31,15 +37,9 @@ type connectable struct {
 	Snippet string `json:"snippet"`
 }
 
-func listWebhooksCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the webhooks and what to configure at the senders", Args: namedArgs,
-		Long: `Lists the receivers of the server, each with what to paste: the configuration of Alertmanager, a contact point for Grafana, the call
-that subscribes PagerDuty, or a call of curl for other senders. The addresses begin with system.dashboard_url, or with the address of
-the server if that is not set.`,
-		Example: "  tarsy webhooks list\n  tarsy webhooks list --source grafana -o json",
-	}
-	r, source := newRemote(t, cmd), sourceFlag(cmd)
+// listingWebhooks sets up cmd to list receivers.
+func listingWebhooks(t *tool, cmd *cobra.Command) {
+	r, source := newList(t, cmd), sourceFlag(cmd)
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		receivers, err := receiversOf(ctx, c, *source)
@@ -53,22 +53,33 @@ the server if that is not set.`,
 			all[i] = connectable{Webhook: r, Snippet: snippet(r)}
 		}
 
-		if r.json() {
-			return t.printJSON(all)
+		if r.format.value == formatText {
+			return printSnippets(t, all)
 		}
 
-		for i, r := range all {
-			if i > 0 {
-				err = errors.Join(err, t.printf("\n"))
-			}
-
-			err = errors.Join(err, t.printf("# %s/%s: %s\n%s", r.Source, r.Name, r.URL, r.Snippet))
-		}
-
-		return err
+		return showList(r, all, nil, view[connectable]{
+			name:    connectable.id,
+			columns: []column{{name: "RECEIVER"}, {name: "TOKEN IN"}, {name: "SECRET IN"}, {name: "URL"}},
+			row:     func(c connectable) []string { return []string{c.id(), c.TokenEnv, c.SecretEnv, c.URL} },
+		})
 	})
+}
 
-	return cmd
+func (c connectable) id() string { return c.Source + "/" + c.Name }
+
+// printSnippets prints what to paste for each receiver.
+func printSnippets(t *tool, all []connectable) error {
+	var err error
+
+	for i, r := range all {
+		if i > 0 {
+			err = errors.Join(err, t.printf("\n"))
+		}
+
+		err = errors.Join(err, t.printf("# %s: %s\n%s", r.id(), r.URL, r.Snippet))
+	}
+
+	return err
 }
 
 func sourceFlag(cmd *cobra.Command) *string {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -18,32 +19,68 @@ const (
 // Resolve returns the id of a session, given whole or by its beginning or end, with or without dashes. A partial id
 // is searched only among recent sessions.
 func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
-	return resolve(part, "session", tarsy.CodeSessionNotFound, func() (ids []string, err error) {
-		for session, err := range List(ctx, c, ListSessions, Filter{}, maxCandidates) {
-			if err != nil {
-				return nil, err
-			}
-
-			ids = append(ids, session.ID)
-		}
-
-		return ids, nil
+	return resolve(part, "session", tarsy.CodeSessionNotFound, func() ([]string, error) {
+		return ids(List(ctx, c, ListSessions, Filter{}, maxCandidates), func(s tarsy.SessionItem) string { return s.ID })
 	}, tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, maxCandidates))
 }
 
-// ResolveApproval returns the id of a waiting approval, given by its beginning or end. A whole id is returned without a search.
-func (c *Client) ResolveApproval(ctx context.Context, part string) (string, error) {
-	return resolve(part, "approval", tarsy.CodeApprovalNotFound, func() (ids []string, err error) {
-		for approval, err := range List(ctx, c, ListApprovals, ApprovalFilter{}, 0) {
-			if err != nil {
-				return nil, err
-			}
+// FindApproval returns the waiting approval whose id begins or ends with part. If part is a whole id of which no approval waits, only the
+// id is set, so that the server can explain what happened to it.
+func (c *Client) FindApproval(ctx context.Context, part string) (tarsy.ApprovalRequest, error) {
+	waiting, err := All(List(ctx, c, ListApprovals, ApprovalFilter{}, 0))
+	if err != nil {
+		return tarsy.ApprovalRequest{}, err
+	}
 
-			ids = append(ids, approval.ID)
+	id, err := resolve(part, "approval", tarsy.CodeApprovalNotFound, func() (all []string, err error) {
+		for _, approval := range waiting {
+			all = append(all, approval.ID)
 		}
 
-		return ids, nil
+		return all, nil
 	}, tarsy.Errorf(tarsy.CodeApprovalNotFound, "no tool call that waits for an approval matches %q; tarsy approvals list shows those that wait", part))
+
+	for _, approval := range waiting {
+		if approval.ID == id {
+			return approval, err
+		}
+	}
+
+	return tarsy.ApprovalRequest{ID: id}, err
+}
+
+// ResolveSilence returns the id of a silence, given by its beginning or end.
+func (c *Client) ResolveSilence(ctx context.Context, part string) (string, error) {
+	return resolve(part, "silence", tarsy.CodeNotFound, func() ([]string, error) {
+		return ids(List(ctx, c, ListSilences, SilenceFilter{All: true}, 0), func(s tarsy.Silence) string { return s.ID })
+	}, tarsy.Errorf(tarsy.CodeNotFound, "no silence matches %q", part))
+}
+
+// ResolveSuppressed returns the id of a suppressed alert, given by its beginning or end.
+func (c *Client) ResolveSuppressed(ctx context.Context, part string) (string, error) {
+	return resolve(part, "suppressed alert", tarsy.CodeNotFound, func() ([]string, error) {
+		return ids(List(ctx, c, ListSuppressed, SuppressedFilter{}, maxCandidates), func(a tarsy.SuppressedAlert) string { return a.ID })
+	}, tarsy.Errorf(tarsy.CodeNotFound, "no suppressed alert matches %q among the last %d", part, maxCandidates))
+}
+
+// ResolveShare returns the id of a share of a session, given by its beginning or end.
+func (c *Client) ResolveShare(ctx context.Context, sessionID, part string) (string, error) {
+	return resolve(part, "share", tarsy.CodeNotFound, func() ([]string, error) {
+		return ids(List(ctx, c, ListShares, nil, 0, sessionID), func(s tarsy.Share) string { return s.ID })
+	}, tarsy.Errorf(tarsy.CodeNotFound, "the session has no share that matches %q", part))
+}
+
+// ids returns the ids of the items of a list.
+func ids[Item any](list iter.Seq2[Item, error], id func(Item) string) (all []string, err error) {
+	for item, err := range list {
+		if err != nil {
+			return nil, err
+		}
+
+		all = append(all, id(item))
+	}
+
+	return all, nil
 }
 
 // resolve returns the one id from list that begins or ends with part. A whole id is returned without a search.
@@ -58,14 +95,14 @@ func resolve(part, what string, code tarsy.Code, list func() ([]string, error), 
 		return "", tarsy.Errorf(code, "%q is too short: use at least %d characters of the %s's id", part, minPartLength, what)
 	}
 
-	ids, err := list()
+	candidates, err := list()
 	if err != nil {
 		return "", err
 	}
 
 	var found []string
 
-	for _, id := range ids {
+	for _, id := range candidates {
 		if compared := idDigits(id); strings.HasSuffix(compared, digits) || strings.HasPrefix(compared, digits) {
 			found = append(found, id)
 		}

@@ -23,6 +23,26 @@ func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Width(text)))
 }
 
+// Fold breaks a line into lines of at most width cells, anywhere, and keeps every space. A width of zero leaves it as it is.
+func Fold(line string, width int) []string {
+	if width <= 0 {
+		return []string{line}
+	}
+
+	return strings.Split(ansi.Hardwrap(line, width, true), "\n")
+}
+
+// Spread puts text at both ends of a line. If there is not enough space, the left text is cut.
+func Spread(left, right string, width int) string {
+	if right == "" {
+		return Truncate(left, width)
+	}
+
+	room := width - Width(right) - 1
+
+	return Pad(Truncate(left, room), room) + " " + right
+}
+
 // Wrap breaks a paragraph into lines of at most width cells, between words, or inside a word that is longer than a line. The first line
 // begins with first, all others with rest.
 func (p Palette) Wrap(spans []Span, width int, first, rest string) []string {

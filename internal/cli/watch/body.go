@@ -111,15 +111,7 @@ func (b *body) title(name, what, right string) string {
 }
 
 // spread puts text at both ends of a line. The left one is truncated if necessary.
-func (b *body) spread(left, right string) string {
-	if right == "" {
-		return terminal.Truncate(left, b.width)
-	}
-
-	room := b.width - terminal.Width(right) - 1
-
-	return terminal.Pad(terminal.Truncate(left, room), room) + " " + right
-}
+func (b *body) spread(left, right string) string { return terminal.Spread(left, right, b.width) }
 
 // running formats a duration, in whole seconds while it is still running: fractions would flicker.
 func running(began, ended, now time.Time) string {
