@@ -46,7 +46,8 @@ func checkConfigCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Validate the configuration and report every problem", Args: namedArgs,
 		Long: `Prints every problem with its file and line, and exits with code 1 if there is one. It loads the configuration the way serve
-does, with the same flags and variables, so a configuration that passes does not stop the server. Users that MCP servers run as
+does, with the same flags and variables, so a configuration that passes does not stop the server. Variables of the tarsy.env that tarsy
+init wrote next to the configuration count as set. Users that MCP servers run as
 (transport.user) must exist on this machine, so run it where the server runs if there are any.`,
 		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
 	}
@@ -55,6 +56,10 @@ does, with the same flags and variables, so a configuration that passes does not
 	format := outputFlag(cmd)
 
 	cmd.RunE = func(*cobra.Command, []string) error {
+		if path := flags.addWrittenVariables(); path != "" {
+			t.infof("With the variables of %s, which the server needs too.", path)
+		}
+
 		cfg, err := flags.load()
 		failed, isFault := errors.AsType[*config.Error](err)
 

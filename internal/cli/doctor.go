@@ -37,7 +37,7 @@ func doctorCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks what a server needs: PostgreSQL, a data directory, a free port, a valid configuration, and the MCP servers that
-chains use. If a database address is set, it connects and reports the settings of PostgreSQL that matter, each with what to do about it
+chains use. Variables of the tarsy.env that tarsy init wrote next to the configuration count as set. If a database address is set, it connects and reports the settings of PostgreSQL that matter, each with what to do about it
 (docs/operations.md lists them); it changes nothing there. Otherwise it looks for PostgreSQL programs. It starts MCP servers of type
 stdio, connects to those of type http and sse, and lists their tools. If system.discord is enabled, it asks Discord whether the token and the
 channels are valid; if system.slack is, it asks Slack about its tokens. It connects and logs in to the SMTP servers of
@@ -54,7 +54,12 @@ fails; an MCP server that does not answer is a warning, or a failure with system
 	cmd.Flags().BoolVar(&live, "live", false, "send a one-word prompt to each configured LLM provider")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		path := flags.addWrittenVariables()
 		findings := append(flags.checkMachine(cmd.Context()), flags.checkConfiguration(cmd.Context(), live)...)
+
+		if path != "" {
+			findings = append(findings, finding{"environment", findingOK, "with the variables of " + path, "load them before tarsy serve: set -a; . " + quoteForShell(path) + "; set +a"})
+		}
 
 		if t.given("server") {
 			findings = append(findings, checkServer(cmd.Context(), connection))

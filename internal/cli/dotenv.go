@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/joho/godotenv"
 )
@@ -19,11 +21,7 @@ func (f *serverFlags) readDotEnv(configDir string) error {
 		return nil
 	}
 
-	if info, err := os.Stat(configDir); err == nil && !info.IsDir() {
-		configDir = filepath.Dir(configDir)
-	}
-
-	path := filepath.Join(configDir, dotEnvName)
+	path := filepath.Join(directoryOf(configDir), dotEnvName)
 
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,4 +41,58 @@ func (f *serverFlags) readDotEnv(configDir string) error {
 	f.dotEnv.Store(&variables)
 
 	return nil
+}
+
+// directoryOf returns the directory of the configuration, which may be given as a file.
+func directoryOf(configDir string) string {
+	if info, err := os.Stat(configDir); err == nil && !info.IsDir() {
+		return filepath.Dir(configDir)
+	}
+
+	return configDir
+}
+
+// addWrittenVariables adds the variables that tarsy init wrote for the server to the environment, which takes precedence, so that checks
+// find what the server will find. It returns the path of the file; empty if there is none or this user may not read it.
+func (f *serverFlags) addWrittenVariables() string {
+	if f.configDir == "" {
+		return ""
+	}
+
+	path := initFiles{dir: directoryOf(f.configDir)}.variables()
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+
+	f.Env = append(slices.Clip(f.Env), writtenVariables(string(text))...)
+
+	return path
+}
+
+// writtenVariables returns the variables of a file that shells can read, as NAME=value. Lines of other forms are left out.
+func writtenVariables(text string) []string {
+	var all []string
+
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+
+		if name, value, quoted := strings.Cut(line, "='"); quoted && strings.HasSuffix(value, "'") && !strings.HasPrefix(line, "#") {
+			all = append(all, strings.TrimPrefix(name, "export ")+"="+strings.ReplaceAll(strings.TrimSuffix(value, "'"), `'\''`, "'"))
+
+			continue
+		}
+
+		variables, err := godotenv.Unmarshal(line)
+		if err != nil {
+			continue
+		}
+
+		for name, value := range variables {
+			all = append(all, name+"="+value)
+		}
+	}
+
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -116,10 +117,10 @@ func (f *initFlags) finish(ctx context.Context, files initFiles, found environme
 	}
 
 	if err != nil {
-		f.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", f.Name, f.configDir)
+		f.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", f.Name, quoteForShell(f.configDir))
 	}
 
-	f.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s%s\n", files.variables(), f.Name, f.configDir, listenFlag(found.URL))
+	f.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s\n", quoteForShell(files.variables()), f.serveCommand(found.URL))
 	f.infof("Add to alertmanager.yml:\n")
 
 	credentials := "<" + tokenVariable + " of " + files.variables() + ">"
@@ -130,6 +131,39 @@ func (f *initFlags) finish(ctx context.Context, files initFiles, found environme
 	receiver := config.Receiver{Source: string(tarsy.SourceAlertmanager), Name: initReceiver}
 
 	return f.printf("%s", alert.AlertmanagerConfig(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
+}
+
+// serveCommand returns the command that starts the server, with the flags that were given to init. It listens where Alertmanager can reach it
+// at address.
+func (f *initFlags) serveCommand(address string) string {
+	command := f.Name + " serve --config-dir " + quoteForShell(f.configDir)
+	add := func(name, value string) {
+		if f.origins[name] == originFlag+name {
+			command += " --" + name + " " + quoteForShell(value)
+		}
+	}
+
+	add("data-dir", f.dataDir)
+	add("pg-bin", f.pgBin)
+	add("database-url", f.shownDatabaseURL())
+
+	public := listenFlag(address)
+	if host, _, err := net.SplitHostPort(f.listen); f.given("listen") && (public == "" || err == nil && !app.IsLoopback(host)) {
+		add("listen", f.listen)
+
+		return command
+	}
+
+	return command + public
+}
+
+// shownDatabaseURL returns the address of the database. Where it would end up in a log, the password is hidden.
+func (f *initFlags) shownDatabaseURL() string {
+	if f.isTerminal(f.Stderr) {
+		return f.databaseURL
+	}
+
+	return hidePassword(f.databaseURL)
 }
 
 // listenFlag returns the flag that makes a server reachable at an address; empty if none is needed.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	_ "embed"
@@ -103,7 +102,7 @@ func (f *initFlags) receiverToken(files initFiles) (string, error) {
 		return token, nil
 	}
 
-	earlier, err := os.Open(files.variables())
+	earlier, err := os.ReadFile(files.variables())
 	if errors.Is(err, os.ErrNotExist) {
 		return rand.Text(), nil
 	}
@@ -111,11 +110,10 @@ func (f *initFlags) receiverToken(files initFiles) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the earlier token: %w", err)
 	}
-	defer func() { _ = earlier.Close() }()
 
-	for lines := bufio.NewScanner(earlier); lines.Scan(); {
-		if token, ok := strings.CutPrefix(lines.Text(), tokenVariable+"="); ok && token != "" {
-			return strings.Trim(token, "'"), nil
+	for _, entry := range writtenVariables(string(earlier)) {
+		if token, ok := strings.CutPrefix(entry, tokenVariable+"="); ok && token != "" {
+			return token, nil
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -117,6 +118,20 @@ func TestInitWritesConfigurationFromWhatItFinds(t *testing.T) {
 	check := tarsyWith(t, append(env, "TARSY_ALERTMANAGER_TOKEN="+token[1]), "", "config", "check", "--config-dir", dir)
 	require.Equal(t, cli.ExitOK, check.code)
 	require.Empty(t, check.stdout, "there is nothing to warn of")
+
+	// The file that init wrote stands for the environment of the server.
+	check = tarsyWith(t, []string{"HOME=" + home, "ANTHROPIC_API_KEY=anthropic-secret"}, "", "config", "check", "--config-dir", dir)
+	require.Equal(t, cli.ExitOK, check.code, check.stdout)
+	require.Empty(t, check.stdout)
+	require.Contains(t, check.stderr, filepath.Join(dir, "tarsy.env"))
+
+	doctor := tarsyWith(t, []string{"HOME=" + home, "ANTHROPIC_API_KEY=anthropic-secret"}, "",
+		append([]string{"doctor", "--config-dir", filepath.Join(dir, "tarsy.yaml")}, privateDatabase(t)...)...)
+	require.Equal(t, cli.ExitOK, doctor.code, doctor.stdout)
+	require.NotContains(t, doctor.stdout, "is not set")
+	require.Contains(t, doctor.stdout, "ok    environment: with the variables of "+filepath.Join(dir, "tarsy.env"))
+	require.Contains(t, doctor.stdout, "→ load them before tarsy serve: set -a; . ")
+	require.NotContains(t, doctor.stdout+check.stderr, token[1])
 }
 
 func TestInitReplacesFilesOnlyWithForceAndKeepsToken(t *testing.T) {
@@ -172,6 +187,38 @@ func TestInitAsksOnlyForWhatItCannotFind(t *testing.T) {
 	all := initIn(t, t.TempDir(), []string{"XAI_API_KEY=secret", "KUBERNETES_SERVICE_HOST=10.0.0.1"}, true, "", "--prometheus", prometheus, "--url", "http://x")
 	require.Equal(t, cli.ExitOK, all.code, all.stderr)
 	require.Contains(t, all.stderr, "Kubernetes   the service account of this pod")
+}
+
+func TestInitPrintsCommandThatStartsServer(t *testing.T) {
+	useFakeNPX(t)
+
+	dir := filepath.Join(t.TempDir(), "it's a directory")
+	run := func(args ...string) (set, serve string) {
+		got := initIn(t, dir, []string{"OPENAI_API_KEY=secret"}, false, "", append(args, "--prometheus=", "--force")...)
+		require.Equal(t, cli.ExitOK, got.code, got.stderr)
+
+		commands := regexp.MustCompile(`Start the server:\n\n  (.*)\n  tarsy serve (.*)\n`).FindStringSubmatch(got.stderr)
+		require.Len(t, commands, 3, got.stderr)
+
+		return commands[1], commands[2]
+	}
+	inShell := func(script string) string {
+		out, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", script).Output()
+		require.NoError(t, err, script)
+
+		return string(out)
+	}
+
+	set, serve := run("--listen", "127.0.0.1:9000")
+	require.Regexp(t, `--config-dir '.*' --data-dir \S+ .*--listen 127\.0\.0\.1:9000$`, serve)
+	require.Len(t, strings.TrimSpace(inShell(set+`; echo "$TARSY_ALERTMANAGER_TOKEN"`)), 26)
+
+	args := strings.Split(strings.TrimSuffix(inShell(`printf '%s\n' `+serve), "\n"), "\n")
+	require.Equal(t, dir, args[1])
+	require.NoError(t, commandOf(t, "serve").ParseFlags(args))
+
+	_, serve = run("--url", "http://tarsy.example:8081")
+	require.True(t, strings.HasSuffix(serve, " --listen 0.0.0.0:8081"), serve)
 }
 
 func TestInitWithYesReportsWhatIsMissing(t *testing.T) {
