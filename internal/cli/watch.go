@@ -27,6 +27,9 @@ was summarized, the summary is shown.
 
 Keys: ↑ ↓ PgUp PgDn scroll · End follow · e expand all · c cancel the session or the answer · Esc back · q quit
 
+While a tool call waits for an approval, a approves it as it is, after a confirmation, and r asks for a reason and rejects it. Of several
+calls the first one is decided first.
+
 When the session has ended, the line at the bottom of the screen takes questions: type one and press Enter, and the answer appears on
 the screen. ↑ and ↓ then recall earlier questions, and Tab switches between the line and the keys above. Ctrl-C cancels the answer
 to a question that was asked here; if there is none, or pressed again, it leaves.`,

@@ -15,8 +15,9 @@ import (
 type approval struct {
 	tarsy.Approval
 
-	// id is the end of the approval's id, which commands accept.
-	id string
+	// id is the end of the approval's id, which commands accept, and whole the whole id.
+	id    string
+	whole string
 	// exact are the arguments, exact to the digit.
 	exact []string
 }
@@ -43,7 +44,7 @@ func approvalOf(i *live.Item) *approval {
 	}
 
 	return &approval{
-		Approval: *metadata.Approval, id: terminal.Line(metadata.ApprovalID[max(0, len(metadata.ApprovalID)-idLength):]),
+		Approval: *metadata.Approval, whole: metadata.ApprovalID, id: terminal.Line(metadata.ApprovalID[max(0, len(metadata.ApprovalID)-idLength):]),
 		exact: strings.Split(terminal.Clean(text.String()), "\n"),
 	}
 }
@@ -98,9 +99,13 @@ func (b *body) approval(item *live.Item, at moment) []string {
 		return []string{inset + terminal.Truncate(b.palette.Paint(terminal.Dim, a.decision()), b.width-len(inset))}
 	}
 
-	lines := b.excerpt(a.exact, excerptLines)
-	for i := range lines {
-		lines[i] = inset + lines[i]
+	// Nothing is cut: what cannot be seen cannot be decided.
+	var lines []string
+
+	for _, argument := range a.exact {
+		for _, line := range terminal.Fold(argument, b.width-len(inset)) {
+			lines = append(lines, inset+b.palette.Paint(terminal.Dim, line))
+		}
 	}
 
 	left := "expired; the agent continues without the call"

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -93,4 +94,74 @@ func TestLinesShowWaitingCallWithCommandsAndDecision(t *testing.T) {
 	require.Contains(t, out.String(), `"replicas": 12345678901234567890`)
 	require.Contains(t, out.String(), "tarsy approvals reject 94e9e51a62a9 --reason TEXT")
 	require.Contains(t, out.String(), "approval  1.1.1 cluster.scale → approved by ana with changed arguments: one is enough")
+}
+
+func TestWaitingCallIsApprovedOnScreenOnlyAfterConfirmation(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := screen(f)
+	play(m, s.begin()...)
+	require.NotContains(t, show(m), "a approve")
+
+	f.calls = nil
+
+	press(m, "a", "y")
+	require.Empty(t, f.calls, "nothing waits")
+
+	waits, _ := s.approval(tarsy.Approval{})
+	play(m, waits...)
+	m.Update(tickMsg(at(60)))
+	require.Contains(t, show(m), "a approve  r reject")
+
+	press(m, "a")
+	require.Contains(t, show(m), "Approve 1.1.1 cluster.scale? y yes")
+	press(m, "n")
+	require.Empty(t, f.calls)
+
+	press(m, "a", "y")
+	require.Equal(t, []string{"approve 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9"}, f.calls)
+	require.Contains(t, show(m), "approved 1.1.1 cluster.scale")
+
+	f.err = errors.New("ana has already\x1b[2J rejected this call")
+
+	press(m, "a", "y")
+	require.Contains(t, show(m), "not decided: ana has already rejected this call")
+
+	m.Update(tickMsg(at(3601)))
+
+	f.calls = nil
+
+	press(m, "a", "y")
+	require.Empty(t, f.calls, "it has expired")
+}
+
+func TestWaitingCallIsRejectedOnScreenOnlyWithReason(t *testing.T) {
+	t.Parallel()
+
+	var s story
+
+	f := &fake{}
+	m := screen(f)
+	play(m, s.begin()...)
+
+	waits, _ := s.approval(tarsy.Approval{})
+	play(m, waits...)
+	m.Update(tickMsg(at(60)))
+
+	f.calls = nil
+
+	press(m, "r", "enter", "n", "o", "t", "esc")
+	require.Empty(t, f.calls, "without a reason, or given up")
+
+	press(m, "r", "n", "o", "t")
+	m.Update(tea.PasteMsg{Content: " now, q"})
+	require.Contains(t, show(m), "Reason: not now, q")
+	require.Contains(t, show(m), "Reject 1.1.1 cluster.scale: enter sends the reason")
+
+	press(m, "enter")
+	require.Equal(t, []string{"reject 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 not now, q"}, f.calls)
+	require.Contains(t, show(m), "rejected 1.1.1 cluster.scale")
 }

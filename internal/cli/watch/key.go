@@ -1,6 +1,10 @@
 package watch
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tarsy.dev/tarsy/internal/cli/prompt"
+)
 
 // press handles a key.
 func (m *model) press(pressed tea.KeyPressMsg) tea.Cmd {
@@ -13,6 +17,8 @@ func (m *model) press(pressed tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.asking:
 		return m.answer(key)
+	case m.decision.id != "":
+		return m.pressDecision(pressed)
 	case m.browsing:
 		return m.pressList(key)
 	case m.typing():
@@ -61,6 +67,10 @@ func (m *model) pressSession(key string) tea.Cmd {
 		m.follow = true
 	case "e":
 		m.expanded, m.body = !m.expanded, nil
+	case "a":
+		m.begin(nil)
+	case "r":
+		m.begin(prompt.NewLine(nil))
 	case "enter":
 		m.notice = "the session has not ended yet"
 	case "tab":

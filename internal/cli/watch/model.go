@@ -19,6 +19,9 @@ type actions struct {
 	List   func() ([]tarsy.SessionItem, error)
 	Cancel func(id string) error
 	Ask    func(id, question string) (client.Asked, error)
+	// Approve and Reject decide about the approval with this id.
+	Approve func(id string) error
+	Reject  func(id, reason string) error
 }
 
 // The messages that the runner sends to the screen.
@@ -40,8 +43,12 @@ type (
 		items []tarsy.SessionItem
 		err   error
 	}
-	cancelMsg struct{ err error }
-	askedMsg  struct {
+	cancelMsg  struct{ err error }
+	decidedMsg struct {
+		text string
+		err  error
+	}
+	askedMsg struct {
 		id    string
 		asked client.Asked
 		err   error
@@ -83,6 +90,7 @@ type model struct {
 	notice   string
 	asking   bool // the question whether to cancel is shown
 	question question
+	decision decision
 
 	failure error
 }
@@ -158,17 +166,27 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.err != nil {
 			m.notice = "not cancelled: " + terminal.Line(msg.err.Error())
 		}
+	case decidedMsg:
+		m.decided(msg)
 	case askedMsg:
 		return m, m.accepted(msg)
 	case tea.PasteMsg:
-		if m.typing() {
-			m.question.line.Insert(msg.Content)
-		}
+		m.paste(msg.Content)
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	}
 
 	return m, nil
+}
+
+// paste inserts text into the line that receives keys.
+func (m *model) paste(text string) {
+	switch {
+	case m.decision.reason != nil:
+		m.decision.reason.Insert(text)
+	case m.decision.id == "" && m.typing():
+		m.question.line.Insert(text)
+	}
 }
 
 func (m *model) tick(at time.Time) tea.Cmd {
@@ -205,12 +223,13 @@ func (m *model) take(msg updateMsg) {
 func (m *model) open(id string) {
 	m.id, m.session, m.body, m.browsing, m.entered = id, nil, nil, false, true
 	m.top, m.follow, m.lost, m.notice, m.asking, m.question = 0, true, nil, "", false, newQuestion()
+	m.decision = decision{}
 	m.actions.Open(id)
 }
 
 func (m *model) back() tea.Cmd {
 	m.actions.Leave()
-	m.id, m.session, m.browsing, m.notice, m.asking = "", nil, true, "", false
+	m.id, m.session, m.browsing, m.notice, m.asking, m.decision = "", nil, true, "", false, decision{}
 
 	return m.load()
 }

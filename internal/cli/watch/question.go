@@ -179,6 +179,10 @@ func (m *model) inputLine() (line string, cursor int) {
 	switch {
 	case m.browsing || m.session == nil:
 		return "", -1
+	case m.decision.reason != nil:
+		text, at := m.decision.reason.View(m.width - len(reasonMark) - len("  "))
+
+		return " " + reasonMark + text, 1 + len(reasonMark) + at
 	case m.typing():
 		text, at := m.question.line.View(m.width - len(prompt.Mark) - len("  "))
 		if m.question.line.Text() == "" {

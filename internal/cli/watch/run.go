@@ -42,7 +42,7 @@ func Run(ctx context.Context, options Options) (*live.Session, error) {
 	defer r.stop()
 
 	model := newModel(modelConfig{
-		Actions: actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel, Ask: r.ask},
+		Actions: actions{Open: r.open, Leave: r.stop, List: r.list, Cancel: r.cancel, Ask: r.ask, Approve: r.approve, Reject: r.reject},
 		Palette: options.Palette, Server: options.Client.Server(), SessionID: options.SessionID, Now: time.Now(),
 	})
 	r.program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(options.In), tea.WithOutput(options.Out),
@@ -141,6 +141,18 @@ func (r *runner) list() ([]tarsy.SessionItem, error) {
 
 func (r *runner) cancel(id string) error {
 	_, err := client.Call(r.ctx, r.client, client.CancelSession, nil, id)
+
+	return err
+}
+
+func (r *runner) approve(id string) error {
+	_, err := client.Call(r.ctx, r.client, client.Approve, client.Approval{}, id)
+
+	return err
+}
+
+func (r *runner) reject(id, reason string) error {
+	_, err := client.Call(r.ctx, r.client, client.Reject, client.Rejection{Reason: reason}, id)
 
 	return err
 }

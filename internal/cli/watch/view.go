@@ -164,6 +164,10 @@ func (m *model) foot() string {
 		return m.across(m.palette.Paint(terminal.Bold.With(terminal.Yellow), m.cancelQuestion()+" y yes · any other key no"), "")
 	}
 
+	if m.decision.id != "" {
+		return m.across(m.palette.Paint(terminal.Bold.With(terminal.Yellow), m.decision.question()), "")
+	}
+
 	left := m.notice
 
 	switch {
@@ -207,6 +211,10 @@ func (m *model) help() string {
 	keys := []string{"↑↓ scroll", "e expand"}
 	if m.expanded {
 		keys[1] = "e collapse"
+	}
+
+	if a, _ := m.waiting(); a != nil {
+		keys = append(keys, "a approve", "r reject")
 	}
 
 	if m.session != nil && m.session.Busy() {

@@ -66,10 +66,12 @@ type fake struct {
 
 func (f *fake) actions() actions {
 	return actions{
-		Open:   func(id string) { f.calls = append(f.calls, "open "+id) },
-		Leave:  func() { f.calls = append(f.calls, "leave") },
-		List:   func() ([]tarsy.SessionItem, error) { return f.items, nil },
-		Cancel: func(id string) error { f.calls = append(f.calls, "cancel "+id); return nil },
+		Open:    func(id string) { f.calls = append(f.calls, "open "+id) },
+		Leave:   func() { f.calls = append(f.calls, "leave") },
+		List:    func() ([]tarsy.SessionItem, error) { return f.items, nil },
+		Cancel:  func(id string) error { f.calls = append(f.calls, "cancel "+id); return nil },
+		Approve: func(id string) error { f.calls = append(f.calls, "approve "+id); return f.err },
+		Reject:  func(id, reason string) error { f.calls = append(f.calls, "reject "+id+" "+reason); return f.err },
 		Ask: func(_, question string) (client.Asked, error) {
 			f.calls = append(f.calls, "ask "+question)
 
