@@ -50,10 +50,20 @@ describe('search parameters', () => {
 
 describe('the navigation', () => {
   it('finds the page of every address', () => {
-    expect(entryOf('/')?.label).toBe('Sessions');
-    expect(entryOf(`/sessions/${id}/trace`)?.label).toBe('Sessions');
-    expect(entryOf('/system')?.label).toBe('System');
-    expect(entryOf('/nowhere')).toBeUndefined();
+    const label = (pathname: string, search = {}) => entryOf(pathname, search)?.label;
+    expect(label('/')).toBe('Sessions');
+    expect(label('/', { severity: 'high' })).toBe('Sessions');
+    expect(label('/', { approvals: 'waiting', severity: 'high' })).toBe('Approvals');
+    expect(label(`/sessions/${id}/trace`)).toBe('Sessions');
+    expect(label('/alerts', { tab: 'silences' })).toBe('Not investigated');
+    expect(label('/system')).toBe('Health');
+    expect(label('/system', { tab: 'jobs', queue: 'notes' })).toBe('Jobs');
+    expect(label('/system', { tab: 'usage' })).toBe('Usage');
+    expect(label('/nowhere')).toBeUndefined();
+  });
+
+  it('finds its own address for every entry', () => {
+    for (const entry of navigation) expect(entryOf(entry.to, entry.search ?? {})).toBe(entry);
   });
 
   it('has a unique key for every page', () => {

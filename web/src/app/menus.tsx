@@ -1,19 +1,20 @@
 /** The menus of the top bar: time zone, theme, account, and the less used pages. Loaded after the page. */
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { CircleUserRound, Ellipsis, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { CircleUserRound, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { Fragment, useState } from 'react';
 import { api } from '@/api/client';
 import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { useZone, zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
 import { Button } from '@/ui/button';
-import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
 import { leave } from './leave';
-import { entryLook, navigation } from './navigation';
+import { MenuFace, moreLabel } from './menu-face';
+import { entryLook, type NavigationEntry } from './navigation';
 import { type ThemeChoice, themeChoices, useTheme } from './theme';
+import { Waiting } from './waiting';
 
 export const themeLabels: Record<ThemeChoice, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 export const themeIcons = { system: Monitor, light: Sun, dark: Moon };
@@ -144,31 +145,42 @@ function AccountMenu() {
   );
 }
 
-/** `here` is the label of the current page if the menu contains it. */
-export function MorePages({ here }: { here: string | undefined }) {
-  const navigate = useNavigate();
+/** A menu of pages in the bar. `here` is the current page if the menu contains it. */
+export function PagesMenu({
+  label,
+  entries,
+  here,
+}: {
+  label: string;
+  entries: readonly NavigationEntry[];
+  here: NavigationEntry | undefined;
+}) {
   return (
     <Menu>
       <MenuTrigger asChild>
         <button
           type="button"
-          aria-label={here ? `More pages; this is ${here}` : 'More pages'}
           aria-current={here ? 'page' : undefined}
-          className={cn(entryLook, 'lg:hidden')}
-          data-testid="more-pages"
+          className={entryLook}
+          data-testid={`pages-${label.toLowerCase()}`}
         >
-          <Ellipsis aria-hidden />
-          {here ?? 'More'}
+          <MenuFace label={label} entries={entries} here={here} />
         </button>
       </MenuTrigger>
-      <MenuContent className="max-md:mb-1">
-        {navigation
-          .filter((entry) => entry.more)
-          .map((entry) => (
-            <MenuItem key={entry.to} className="min-h-11" onSelect={() => void navigate({ to: entry.to })}>
-              <entry.icon aria-hidden /> {entry.label}
+      <MenuContent align="start" className="max-md:mb-1">
+        {entries.map((entry, at) => (
+          <Fragment key={entry.key}>
+            {label === moreLabel && entry.group !== undefined && entry.group !== entries[at - 1]?.group && (
+              <MenuLabel>{entry.group}</MenuLabel>
+            )}
+            <MenuItem asChild className="max-lg:min-h-11 [&_[data-count]]:static [&_[data-count]]:ml-auto">
+              <Link to={entry.to} search={entry.search ?? {}} aria-current={entry === here ? 'page' : undefined}>
+                <entry.icon aria-hidden /> {entry.label}
+                <Waiting entries={[entry]} />
+              </Link>
             </MenuItem>
-          ))}
+          </Fragment>
+        ))}
       </MenuContent>
     </Menu>
   );

@@ -20,7 +20,7 @@ import { useFocusReturn } from '@/ui/overlay';
 import { type Choice, matching } from './choice';
 import { useCommands } from './commands';
 import { themeIcons, themeLabels } from './menus';
-import { navigation } from './navigation';
+import { nameOf, navigation } from './navigation';
 import { pageActions } from './page-actions';
 import { sessionIdIn } from './sessionid';
 import type { Typeahead } from './shortcuts';
@@ -117,11 +117,11 @@ function useLocalChoices(typed: string): Record<string, readonly Choice[]> {
     Session: sessionId === '' ? [] : [pasted],
     'On this page': [...commands, ...here],
     'Go to': navigation.map((entry) => ({
-      id: entry.to,
-      label: entry.label,
+      id: entry.key,
+      label: nameOf(entry),
       icon: <entry.icon aria-hidden />,
       keys: `g ${entry.key}`,
-      run: () => void navigate({ to: entry.to }),
+      run: () => void navigate({ to: entry.to, search: entry.search ?? {} }),
     })),
   };
 }

@@ -1,28 +1,29 @@
 /** The frame around every page behind the login: navigation, connection banner, palette, keyboard shortcuts. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
-import { Ellipsis, Search } from 'lucide-react';
+import { Search } from 'lucide-react';
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
-import { reviewCount } from '@/api/notes';
 import * as queries from '@/api/queries';
 import { useLiveNotes } from '@/live/hooks';
 import { Button } from '@/ui/button';
-import { cn } from '@/ui/cn';
 import { Kbd } from '@/ui/kbd';
+import { useMedia } from '@/ui/media';
 import { BudgetLeft } from './budget';
 import { ConnectionBanner, ConnectionLight } from './connection';
 import { DegradedBadge } from './degraded';
 import { explainMissing } from './failure';
 import { leaveAndReturn } from './leave';
 import { Mark } from './mark';
-import { entryLook, entryOf, navigation } from './navigation';
+import { MenuFace, moreLabel } from './menu-face';
+import { entryLook, entryOf, groups, nameOf, navigation } from './navigation';
 import { PauseBanner } from './pauses';
 import { Typeahead, useKeyboard, useShortcuts } from './shortcuts';
+import { useLiveApprovals, Waiting } from './waiting';
 
 const loadPalette = () => import('./palette');
 // The menus and dialogs are as large as a page, and reading a page needs none of them.
 const loadMenus = () => import('./menus');
-const MorePages = lazy(() => loadMenus().then((menus) => ({ default: menus.MorePages }), explainMissing));
+const PagesMenu = lazy(() => loadMenus().then((menus) => ({ default: menus.PagesMenu }), explainMissing));
 const HeaderMenus = lazy(() => loadMenus().then((menus) => ({ default: menus.HeaderMenus }), explainMissing));
 const KeyboardHelp = lazy(() => import('./help').then((help) => ({ default: help.KeyboardHelp }), explainMissing));
 const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Palette }), explainMissing));
@@ -41,14 +42,15 @@ export function Shell() {
   const arrived = useArrival(main);
   useLoginCheck();
   useLiveNotes();
+  useLiveApprovals();
   useShortcuts([
     { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => openPalette() },
     { keys: '?', label: 'Keyboard shortcuts', group: 'Everywhere', run: () => setOver('help') },
     ...navigation.map((entry) => ({
       keys: `g ${entry.key}`,
-      label: `Go to ${entry.label}`,
+      label: `Go to ${nameOf(entry)}`,
       group: 'Everywhere',
-      run: () => void navigate({ to: entry.to }),
+      run: () => void navigate({ to: entry.to, search: entry.search ?? {} }),
     })),
   ]);
   useEffect(() => {
@@ -124,52 +126,51 @@ export function Shell() {
   );
 }
 
-/** In the top bar; on a narrow screen at the bottom, in reach of a thumb, with the less used pages under "More". */
+/** In the top bar; on a narrow screen at the bottom, in reach of a thumb. Without much space the groups are one menu. */
 function Navigation() {
-  const here = useRouterState({ select: (state) => entryOf(state.location.pathname) });
+  const here = useRouterState({ select: ({ location }) => entryOf(location.pathname, location.search) });
+  const wide = useMedia('(min-width: 64rem)');
+  const grouped = groups.map((group) => ({
+    label: group,
+    entries: navigation.filter((entry) => entry.group === group),
+  }));
+  const folded = navigation.filter((entry) => entry.group !== undefined || entry.unlisted);
   return (
     <nav
       aria-label="Pages"
       className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 xl:gap-1"
     >
-      {navigation.map((entry) => (
-        <Link
-          key={entry.to}
-          to={entry.to}
-          aria-current={here?.to === entry.to ? 'page' : undefined}
-          className={cn(entryLook, entry.more && 'max-lg:hidden')}
-        >
-          <entry.icon aria-hidden />
-          {entry.label}
-          {entry.to === '/review' && <OpenReviews />}
-        </Link>
-      ))}
-      <Suspense
-        fallback={
-          <span className={cn(entryLook, 'lg:hidden')}>
-            <Ellipsis aria-hidden />
-            More
-          </span>
-        }
-      >
-        <MorePages here={here?.more ? here.label : undefined} />
-      </Suspense>
+      {navigation
+        .filter((entry) => entry.group === undefined && !entry.unlisted)
+        .map((entry) => (
+          <Link
+            key={entry.key}
+            to={entry.to}
+            search={entry.search ?? {}}
+            aria-current={here === entry ? 'page' : undefined}
+            className={entryLook}
+          >
+            <entry.icon aria-hidden />
+            {entry.label}
+            <Waiting entries={[entry]} />
+          </Link>
+        ))}
+      {(wide ? grouped : [{ label: moreLabel, entries: folded }]).map(({ label, entries }) => {
+        const menu = { label, entries, here: entries.find((entry) => entry === here) };
+        return (
+          <Suspense
+            key={label}
+            fallback={
+              <span className={entryLook}>
+                <MenuFace {...menu} />
+              </span>
+            }
+          >
+            <PagesMenu {...menu} />
+          </Suspense>
+        );
+      })}
     </nav>
-  );
-}
-
-/** The number of open review items; renders nothing if it is zero or unknown. */
-function OpenReviews() {
-  const { data: count = 0 } = useQuery(reviewCount());
-  if (count === 0) return null;
-  return (
-    <span
-      className="rounded-full bg-accent px-1.5 text-xs leading-5 font-semibold text-accent-ink tabular-nums max-md:absolute max-md:top-1 max-md:left-[calc(50%+0.375rem)] max-md:leading-4"
-      data-testid="review-count"
-    >
-      {count > 99 ? '99+' : count}
-      <span className="sr-only"> open</span>
-    </span>
   );
 }
 

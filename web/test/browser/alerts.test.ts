@@ -189,7 +189,7 @@ test('suppressed alerts are listed with their reason, filtered, and investigated
   await page.getByTestId('sessions-list').waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('a');
-  await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Not investigated' }).waitFor();
   await deliver(server(), alert);
   const entry = page.getByTestId('suppressed-alert').filter({ hasText: 'The shop is slow' });
   await entry.waitFor();

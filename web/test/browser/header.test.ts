@@ -72,7 +72,7 @@ test('times are shown in UTC on request, with the zone, even after a reload', as
 test('on a phone, More has the other pages, and controls have at least 44 px', async () => {
   const tab = await visit('/', { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
   const { page } = tab;
-  await page.getByTestId('more-pages').waitFor();
+  await page.getByTestId('pages-more').waitFor();
   const small = () =>
     page.locator('header :is(a, button):visible, nav :is(a, button):visible').evaluateAll((all) =>
       all
@@ -82,10 +82,10 @@ test('on a phone, More has the other pages, and controls have at least 44 px', a
     );
   await eventually(async () => (await small()).filter((line) => !line.startsWith('TARSy'))).toEqual([]);
   await tab.expectAccessible();
-  await page.getByTestId('more-pages').tap();
+  await page.getByTestId('pages-more').tap();
   await page.getByRole('menuitem', { name: 'Quality' }).tap();
   await page.waitForURL(/\/quality/);
-  await eventually(() => page.getByTestId('more-pages').innerText()).toContain('Quality');
+  await eventually(() => page.getByTestId('pages-more').innerText()).toContain('Quality');
 });
 
 test('a submission error is scrolled into view and focused', async () => {

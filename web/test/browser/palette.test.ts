@@ -24,8 +24,8 @@ test('Ctrl+K opens pages, and Escape restores the focus', async () => {
 
   await page.keyboard.press('Control+k');
   await palette.waitFor();
-  await page.keyboard.type('syst');
-  await palette.getByRole('option', { name: /^System/ }).waitFor();
+  await page.keyboard.type('system hea');
+  await palette.getByRole('option', { name: /^System: Health/ }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
   await eventually(() => palette.count()).toBe(0);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
+import { openFromMenu } from '../kit/navigation';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
@@ -224,7 +225,7 @@ test('a draft survives reload and navigation, and is cleared once submitted', as
   await eventually(() => payload.inputValue()).toBe('Half of an alert');
   await eventually(() => page.getByTestId('submit-type').inputValue()).toBe('disk-full');
 
-  await page.getByRole('link', { name: 'System', exact: true }).click();
+  await openFromMenu(page, 'System', 'Health');
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
   await page.goBack();
   await eventually(() => payload.inputValue()).toBe('Half of an alert');

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { BellOff } from 'lucide-react';
 import { keys } from '@/api/alerts';
 import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { ReadOnlyNotice } from '@/app/scope';
 import { useTitle } from '@/app/title';
 import { useSessionsFeed } from '@/live/hooks';
@@ -23,7 +24,7 @@ export function AlertsPage() {
   const { tab = 'suppressed' } = route.useSearch();
   const navigate = route.useNavigate();
   const client = useQueryClient();
-  useTitle(`${parts[tab].label} · Alerts`);
+  useTitle(`${parts[tab].label} · ${pages.alerts.label}`);
   useSessionsFeed(() => {
     const refetchType = document.hidden ? 'none' : 'active';
     void client.invalidateQueries({ queryKey: keys.suppressed, refetchType }, { cancelRefetch: false });
@@ -33,20 +34,20 @@ export function AlertsPage() {
       .filter((name) => name !== tab)
       .map((name) => ({
         id: name,
-        label: `Alerts: ${parts[name].label}`,
+        label: `${pages.alerts.label}: ${parts[name].label}`,
         icon: <BellOff aria-hidden />,
         run: () => void navigate({ search: { tab: name === 'silences' ? 'silences' : undefined } }),
       })),
   );
   return (
     <div className="mx-auto w-full max-w-[150rem] space-y-3 p-3 sm:p-4">
-      <h1 className="text-lg font-semibold">Alerts</h1>
+      <h1 className="text-lg font-semibold">{pages.alerts.label}</h1>
       <ReadOnlyNotice />
       <Tabs
         value={tab}
         onValueChange={(value) => void navigate({ search: { tab: value === 'silences' ? 'silences' : undefined } })}
       >
-        <TabsList aria-label="Alerts">
+        <TabsList aria-label={pages.alerts.label}>
           {tabs.map((name) => (
             <TabsTrigger key={name} value={name} data-testid={`alerts-tab-${name}`}>
               {parts[name].label}

@@ -5,6 +5,7 @@ import { FilterX, NotebookPen, Search, X } from 'lucide-react';
 import { useRef } from 'react';
 import * as notes from '@/api/notes';
 import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { ReadOnlyNotice } from '@/app/scope';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
@@ -34,7 +35,7 @@ export function NotesPage() {
   const found = useInfiniteQuery({ ...notes.notes(filterOf(search)), placeholderData: keepPreviousData });
   const rows = found.data?.pages.flatMap((page) => page.notes) ?? [];
   const total = found.data?.pages[0]?.total;
-  useTitle('Notes');
+  useTitle(pages.notes.label);
   useShortcuts([
     { keys: 'c', label: 'Write a note', group: 'Notes', run: () => field.current?.focus() },
     { keys: '/', label: 'Search notes', group: 'Notes', run: () => searchField.current?.focus() },
@@ -58,7 +59,7 @@ export function NotesPage() {
   return (
     <div className="mx-auto w-full max-w-6xl space-y-3 p-3 sm:p-4">
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 className="text-lg font-semibold">Notes</h1>
+        <h1 className="text-lg font-semibold">{pages.notes.label}</h1>
         {total !== undefined && total > 0 && <p className="text-ink-soft tabular-nums">{counted(total, 'note')}</p>}
         {rows.length > 0 && <ReprocessSince />}
       </div>

@@ -6,6 +6,7 @@ import { type ReactNode, useCallback } from 'react';
 import * as queries from '@/api/queries';
 import type { Quality } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { useTitle } from '@/app/title';
 import { counted } from '@/text/format';
 import { Answer } from '@/ui/answer';
@@ -27,7 +28,7 @@ const defaults = { days: 30, by: 'chain' } as const;
 const dayMs = 86_400_000;
 
 export function QualityPage() {
-  useTitle('Quality');
+  useTitle(pages.quality.label);
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = useCallback(
@@ -60,7 +61,7 @@ export function QualityPage() {
   return (
     <div className="mx-auto w-full max-w-[150rem] space-y-4 p-3 sm:p-4">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <h1 className="text-lg font-semibold">Quality</h1>
+        <h1 className="text-lg font-semibold">{pages.quality.label}</h1>
         <Segmented
           label="Period"
           value={String(days)}

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import * as notes from '@/api/notes';
 import type { ReviewItem } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { ReadOnlyNotice } from '@/app/scope';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
@@ -40,7 +41,7 @@ export function ReviewPage() {
   const ids = items.map((item) => item.id);
   const current = search.item ?? ids[0];
   const total = Math.max(list.data?.pages[0]?.open_count ?? 0, ids.length);
-  useTitle(total > 0 ? `(${total}) Review` : 'Review');
+  useTitle(total > 0 ? `(${total}) ${pages.review.label}` : pages.review.label);
 
   const forget = (id: string) => client.removeQueries({ queryKey: notes.reviewItem(id).queryKey });
   const onDecided = (item: ReviewItem, decision: Decision) => {
@@ -85,7 +86,7 @@ export function ReviewPage() {
   return (
     <div className="mx-auto w-full max-w-[100rem] space-y-3 p-3 pb-20 sm:p-4 sm:pb-20">
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="text-lg font-semibold">Review</h1>
+        <h1 className="text-lg font-semibold">{pages.review.label}</h1>
         {list.data && (
           <p className="text-ink-soft tabular-nums" data-testid="review-position">
             {bulk || at < 0 ? `${total} open` : `${at + 1} of ${search.kind ? ids.length : total} open`}

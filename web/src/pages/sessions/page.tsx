@@ -9,6 +9,7 @@ import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { isOver } from '@/api/status';
 import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { useShortcuts } from '@/app/shortcuts';
 import { useTitle } from '@/app/title';
 import { handlingStates, handlingWord, me } from '@/handling/words';
@@ -93,7 +94,7 @@ function Page({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto w-full max-w-[150rem] space-y-3 p-3 sm:p-4">
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 className="text-lg font-semibold">Sessions</h1>
+        <h1 className="text-lg font-semibold">{pages.sessions.label}</h1>
         <Activity />
         <Button asChild size="sm" className="ml-auto">
           <Link to="/submit">
@@ -207,7 +208,7 @@ function Activity() {
   const { data } = useQuery(queries.activeSessions());
   const running = data?.active_total ?? 0;
   const waiting = data?.queued_total ?? 0;
-  useTitle(running > 0 ? `(${running} running) Sessions` : 'Sessions');
+  useTitle(running > 0 ? `(${running} running) ${pages.sessions.label}` : pages.sessions.label);
   if (data === undefined) return null;
   return (
     <p className="text-ink-soft tabular-nums">

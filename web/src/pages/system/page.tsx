@@ -1,7 +1,6 @@
 /** The server: health, jobs, tools, usage, configuration and API keys. */
 import { getRouteApi } from '@tanstack/react-router';
-import { Activity } from 'lucide-react';
-import { usePageCommands } from '@/app/commands';
+import { pages } from '@/app/navigation';
 import { useTitle } from '@/app/title';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
 import { ConfigTab } from './config';
@@ -15,28 +14,18 @@ import { UsageTab } from './usage';
 const route = getRouteApi('/shell/system');
 
 const parts: Record<SystemTab, { label: string; content: () => React.JSX.Element }> = {
-  health: { label: 'Health', content: HealthTab },
-  jobs: { label: 'Jobs', content: JobsTab },
-  tools: { label: 'Tools', content: ToolsTab },
-  usage: { label: 'Usage', content: UsageTab },
-  config: { label: 'Config', content: ConfigTab },
-  keys: { label: 'Keys', content: KeysTab },
+  health: { label: pages.health.label, content: HealthTab },
+  jobs: { label: pages.jobs.label, content: JobsTab },
+  tools: { label: pages.tools.label, content: ToolsTab },
+  usage: { label: pages.usage.label, content: UsageTab },
+  config: { label: pages.config.label, content: ConfigTab },
+  keys: { label: pages.keys.label, content: KeysTab },
 };
 
 export function SystemPage() {
   const { tab = 'health' } = route.useSearch();
   const navigate = route.useNavigate();
-  useTitle(tab === 'health' ? 'System' : `${parts[tab].label} · System`);
-  usePageCommands(
-    tabs
-      .filter((name) => name !== tab)
-      .map((name) => ({
-        id: name,
-        label: `System: ${parts[name].label}`,
-        icon: <Activity aria-hidden />,
-        run: () => void navigate({ search: { tab: name === 'health' ? undefined : name } }),
-      })),
-  );
+  useTitle(`${parts[tab].label} · System`);
   return (
     <div className="mx-auto w-full max-w-[150rem] p-4">
       <h1 className="mb-2 text-lg font-semibold">System</h1>
