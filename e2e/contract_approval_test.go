@@ -34,8 +34,9 @@ func (c *contracts) approvals(t *testing.T) {
 		"tool_arguments": equal(map[string]any{"restart": "yes"}), "approval": equal(asked), "created_at": minute(0),
 	}
 
-	list := get(t, app, "/api/v1/approvals")
-	c.require(t, "ApprovalRequest", within(t, list, "approvals", 0), request)
+	open := get(t, app, "/api/v1/approvals")
+	c.require(t, "ApprovalList", open, map[string]is{"approvals": list(1)})
+	c.require(t, "ApprovalRequest", within(t, open, "approvals", 0), request)
 	c.require(t, "ApprovalRequest", get(t, app, "/api/v1/approvals/"+waiting.ID), request)
 	c.requireSome(t, "SessionItem", within(t, get(t, app, "/api/v1/sessions?approvals=waiting"), "sessions", 0), map[string]is{
 		"id": equal(sessionID), "waiting_approvals": equal(1.0), "status": equal("in_progress"),

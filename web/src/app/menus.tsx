@@ -174,7 +174,12 @@ export function PagesMenu({
               <MenuLabel>{entry.group}</MenuLabel>
             )}
             <MenuItem asChild className="max-lg:min-h-11 [&_[data-count]]:static [&_[data-count]]:ml-auto">
-              <Link to={entry.to} search={entry.search ?? {}} aria-current={entry === here ? 'page' : undefined}>
+              <Link
+                to={entry.to}
+                search={entry.search ?? {}}
+                activeOptions={{ exact: true }}
+                aria-current={entry === here ? 'page' : undefined}
+              >
                 <entry.icon aria-hidden /> {entry.label}
                 <Waiting entries={[entry]} />
               </Link>

@@ -147,6 +147,7 @@ function Navigation() {
             key={entry.key}
             to={entry.to}
             search={entry.search ?? {}}
+            activeOptions={{ exact: true }}
             aria-current={here === entry ? 'page' : undefined}
             className={entryLook}
           >

@@ -62,6 +62,7 @@ test.for([
   }
   await page.getByTestId(menus ? 'pages-system' : 'pages-more').click();
   await eventually(() => page.getByRole('menuitem', { name: 'Keys' }).getAttribute('aria-current')).toBe('page');
+  await eventually(() => nav.locator('[role=menuitem][aria-current=page]').count()).toBe(1);
   await tab.expectAccessible();
   await nav.getByRole('link', { name: 'Sessions' }).click();
   await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
@@ -78,6 +79,10 @@ test('the navigation counts approvals that wait, live, and lists their sessions'
   await page.getByRole('link', { name: /^Approvals/ }).click();
   const rows = page.getByTestId('session-row');
   await eventually(() => rows.evaluateAll((all) => all.map((row) => row.dataset.sessionId))).toEqual([id]);
+
+  await eventually(() => page.locator('nav [aria-current=page]').allInnerTexts()).toEqual([
+    expect.stringMatching(/^Approvals/),
+  ]);
 
   const { approvals } = await server().ask<{ approvals: { id: string }[] }>('GET', '/api/v1/approvals');
   expect(approvals).toHaveLength(1);
