@@ -107,7 +107,7 @@ const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.jo
 
 /** Code that not every page needs: the pages themselves, overlays and charts. */
 const aside =
-  /\/src\/(pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
+  /\/src\/(pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|handling\/dialogs|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
 
 /**
  * Groups the code into few files: on a high-latency connection each file costs more than its bytes. The first view is
@@ -144,7 +144,7 @@ const groups = [
   {
     name: 'overlay',
     priority: 2,
-    test: /\/node_modules\/(radix-ui|@radix-ui|@floating-ui|react-remove-scroll[^/]*|aria-hidden)\/|\/src\/(ui\/(overlay|tabs|confirm|sheet)|alert\/silence-dialog)\.tsx$/,
+    test: /\/node_modules\/(radix-ui|@radix-ui|@floating-ui|react-remove-scroll[^/]*|aria-hidden)\/|\/src\/(ui\/(overlay|tabs|confirm|sheet)|alert\/silence-dialog|handling\/dialogs)\.tsx$/,
   },
   { name: 'result', priority: 1, minShareCount: 2, test: /\/src\/result\/(?!series-chart)/ },
 ];

@@ -45,8 +45,11 @@ export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'la
   );
 }
 
-/** Badges for everything unusual about an alert; none for one that fires and was received once. */
-export function AlertMarks({ alert }: { alert: AlertState | null }) {
+/**
+ * Badges for everything unusual about an alert; none for one that fires and was received once. With a `dot`, the caller
+ * shows whether the alert fires.
+ */
+export function AlertMarks({ alert, dot = false }: { alert: AlertState | null; dot?: boolean }) {
   const zone = useZone();
   if (alert === null) return null;
   return (
@@ -56,7 +59,7 @@ export function AlertMarks({ alert }: { alert: AlertState | null }) {
           Storm of {alert.members.toLocaleString('en')}
         </Badge>
       )}
-      {!alert.firing && (
+      {!alert.firing && !dot && (
         <Badge
           tone="good"
           icon={CircleCheckBig}

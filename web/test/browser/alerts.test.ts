@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { deliver, podAlerts, type SentAlert } from '../kit/alerts';
 import { eventually } from '../kit/expecting';
+import { openFilters } from '../kit/filters';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -51,6 +52,7 @@ test('a received alert shows title, severity, facts, links and labels', async ()
     await eventually(text).toContain(part);
   await tab.expectAccessible();
 
+  await openFilters(page);
   await page.getByTestId('filter-severity').selectOption('critical');
   await row(page, other).waitFor({ state: 'detached' });
   for (const [fact, value] of Object.entries({
@@ -67,13 +69,14 @@ test('a received alert shows title, severity, facts, links and labels', async ()
   await page.getByText('Type name=value, then Enter').waitFor();
   await page.getByTestId('filter-label').fill('tier = a,b');
   await page.keyboard.press('Enter');
-  await page.getByTestId('filter-label-chosen').getByText('tier=a,b').waitFor();
+  await page.getByTestId('filter-chip-label').getByText('tier=a,b').waitFor();
   await row(page, id).waitFor();
   await page.reload();
-  await page.getByTestId('filter-label-chosen').getByText('tier=a,b').waitFor();
+  await page.getByTestId('filter-chip-label').getByText('tier=a,b').waitFor();
   await row(page, id).waitFor();
   await eventually(() => page.getByTestId('filter-service').inputValue()).toBe('checkout');
   await eventually(() => page.getByTestId('filter-team').inputValue()).toBe('money');
+  await openFilters(page);
   await page.getByTestId('filter-label').fill('tier=c');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
@@ -94,7 +97,7 @@ test('a received alert shows title, severity, facts, links and labels', async ()
   await page.waitForURL((url) => url.searchParams.has('fingerprint'));
   await row(page, other).waitFor({ state: 'detached' });
   await row(page, id).waitFor();
-  await page.getByTestId('filter-fingerprint').click();
+  await page.getByTestId('filter-chip-fingerprint').click();
   await row(page, other).waitFor();
   await eventually(() => new URL(page.url()).search).toBe('');
 

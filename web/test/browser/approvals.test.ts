@@ -1,6 +1,7 @@
 /** Tool calls that wait for an approval: approved, rejected and edited in the timeline, found from the list. */
 import { expect, test } from 'vitest';
 import { eventually, readOnce, stored } from '../kit/expecting';
+import { openFilters } from '../kit/filters';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 import { callOf, callRow, status } from '../kit/timeline';
@@ -187,6 +188,7 @@ test('the list marks and filters sessions that need approval', async () => {
   await row.getByTestId('needs-approval').waitFor();
   const rows = () => page.getByTestId('session-row').count();
   const all = await rows();
+  await openFilters(page);
   await page.getByTestId('filter-approvals').click();
   await page.waitForURL(/approvals=waiting/);
   await eventually(rows).toBe(1);

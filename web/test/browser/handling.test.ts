@@ -1,6 +1,7 @@
 /** Handling a session: acknowledge, resolve, assign and tag it, immediately visible to others. */
 import { describe, expect, test } from 'vitest';
 import { eventually, stored } from '../kit/expecting';
+import { openFilters } from '../kit/filters';
 import { scenario } from '../kit/scenario';
 
 interface Handled {
@@ -151,6 +152,7 @@ describe('with the write scope', () => {
       ['tag', 'only here'],
       ['assignee', 'me'],
     ]) {
+      await openFilters(page);
       await page.getByTestId(`filter-${filter}`).selectOption(value as string);
       await eventually(() => page.getByTestId('session-row').count()).toBe(1);
       await eventually(() => page.url()).toContain(`${filter}=`);

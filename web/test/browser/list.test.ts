@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, readOnce } from '../kit/expecting';
+import { openFilters } from '../kit/filters';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario({
@@ -81,6 +82,7 @@ test('filters and search in the address survive reload, back and saved links', a
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
 
+  await openFilters(page);
   await page.getByTestId('filter-status').click();
   await page.getByTestId('filter-status-failed').click();
   await page.getByTestId('filter-status-completed').click();

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
+import { openFilters } from '../kit/filters';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
@@ -84,6 +85,7 @@ test('a row shows outcome and cause, or Completed without a verdict', async () =
 test('the list is filtered by outcome, and the address keeps it', async () => {
   const { page } = await visit('/');
   await rowOf(page, sessions.none).waitFor();
+  await openFilters(page);
   await page.getByTestId('filter-outcome').click();
   await page.getByTestId('filter-outcome-false_alarm').click();
   await page.getByTestId('filter-outcome-needs_human').click();

@@ -207,7 +207,8 @@ export const places: readonly Place[] = [
   at('usage', () => '/system?tab=usage', '[data-testid=usage-chart]'),
   at('config', () => '/system?tab=config', '[data-testid=config-setting]'),
   at('keys', () => '/system?tab=keys', '[data-testid=keys-not-required]'),
-  at('no such page', () => '/no/such/page', 'h1'),
+  // The menus of the navigation load after the page.
+  at('no such page', () => '/no/such/page', 'body:has([data-testid^=pages-]) h1'),
 ];
 
 function at(name: string, address: Place['address'], sign: string): Place {

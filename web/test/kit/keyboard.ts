@@ -40,7 +40,10 @@ function begin(): void {
       element.closest('[aria-hidden=true], [inert]') === null,
   );
   window.walk = { wanted, reached: new Set(), unseen: [] };
-  (document.activeElement as HTMLElement | null)?.blur();
+  // Tab continues from the last click, even after a blur.
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute('tabindex');
 }
 
 /** Records the focused element. Returns false when the focus leaves the page or returns to a reached element. */

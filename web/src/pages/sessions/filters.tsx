@@ -1,26 +1,21 @@
-/** The filters of the list. Every choice is part of the page's address. */
-import { useQuery } from '@tanstack/react-query';
-import { Hourglass, SlidersHorizontal, X } from 'lucide-react';
-import { lazy, type ReactNode, type RefObject, Suspense, useId, useState } from 'react';
-import { type KnownSeverity, severities } from '@/alert/severities';
-import { severityLabel } from '@/alert/severity';
-import * as queries from '@/api/queries';
+/** The filters of the list: search, views, chips, and the panel. Every choice is part of the page's address. */
+import { Link } from '@tanstack/react-router';
+import { SlidersHorizontal, X } from 'lucide-react';
+import { lazy, type RefObject, Suspense, useId, useState } from 'react';
 import { explainMissing } from '@/app/failure';
-import { me } from '@/handling/words';
-import { shortId } from '@/text/format';
-import { useZone, zoneName } from '@/text/zone';
+import { useZone } from '@/text/zone';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
-import { Input, Select } from '@/ui/input';
+import { useMedia } from '@/ui/media';
 import { SearchBox } from '@/ui/search-box';
 import { Segmented } from '@/ui/segmented';
-import { fromField, toField } from '@/ui/time-field';
-import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
-import { isFiltered, type Range, rangeWords, type SessionsPageSearch } from './search';
+import { chipsOf } from './chips';
+import { isFiltered, type SessionsPageSearch } from './search';
+import { isView, views } from './views';
 
-// Its menus are loaded after the list.
-const ConclusionFilters = lazy(() =>
-  import('./many-filter').then((module) => ({ default: module.ConclusionFilters }), explainMissing),
+// Folded until it is opened, and loaded after the list.
+const FilterControls = lazy(() =>
+  import('./filter-controls').then((module) => ({ default: module.FilterControls }), explainMissing),
 );
 
 export type Change = (change: Partial<SessionsPageSearch>) => void;
@@ -35,256 +30,110 @@ interface Props {
 export function Filters({ search, change, clear, searchField }: Props) {
   const [open, setOpen] = useState(false);
   const panel = useId();
-  const count = Object.entries(search).filter(
-    ([key, value]) => value !== undefined && key !== 'search' && key !== 'order' && key !== 'before',
-  ).length;
+  const wide = useMedia('(min-width: 80rem)');
+  const chips = chipsOf(search, useZone());
+  const order = (
+    <Segmented
+      label="Order"
+      value={search.order ?? 'attention'}
+      options={[
+        { value: 'attention', label: 'Attention first' },
+        { value: 'newest', label: 'Newest first' },
+      ]}
+      onChange={(order) => change({ order: order === 'newest' ? 'newest' : undefined })}
+      className="max-md:grow"
+      data-testid="filter-order"
+      data-palette="none"
+    />
+  );
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
-      <SearchBox
-        className="w-auto min-w-40 flex-1 md:max-w-sm"
-        label="Search alerts and analyses"
-        placeholder="Search sessions"
-        shortcut="/"
-        field={searchField}
-        value={search.search ?? ''}
-        onChange={(text) => change({ search: text.trim() === '' ? undefined : text })}
-        data-testid="search"
-      />
-      <Button
-        className="md:hidden"
-        aria-expanded={open}
-        aria-controls={panel}
-        onClick={() => setOpen(!open)}
-        data-testid="filter-toggle"
-      >
-        <SlidersHorizontal aria-hidden /> Filters{count > 0 && ` (${count})`}
-      </Button>
+    <search className="block space-y-2" aria-label="Filters">
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchBox
+          className="w-auto min-w-40 flex-1 md:max-w-sm"
+          label="Search alerts and analyses"
+          placeholder="Search sessions"
+          shortcut="/"
+          field={searchField}
+          value={search.search ?? ''}
+          onChange={(text) => change({ search: text.trim() === '' ? undefined : text })}
+          data-testid="search"
+        />
+        <Button
+          className="max-md:h-11"
+          aria-expanded={open}
+          aria-controls={panel}
+          onClick={() => setOpen(!open)}
+          data-testid="filter-toggle"
+        >
+          <SlidersHorizontal aria-hidden /> Filter{chips.length > 0 && ` (${chips.length})`}
+        </Button>
+        <Views search={search} />
+        {wide && <div className="ml-auto">{order}</div>}
+      </div>
       <div
         id={panel}
-        className={cn('flex w-full flex-wrap items-center gap-2 md:contents', !open && 'max-md:hidden')}
+        className={cn(
+          'flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface p-3',
+          !open && 'hidden',
+        )}
         data-palette="folded"
+        data-testid="filter-panel"
       >
         <Suspense fallback={<span className="h-9 w-56" />}>
-          <ConclusionFilters search={search} change={change} />
+          <FilterControls search={search} change={change} />
         </Suspense>
-        <Button
-          className="aria-pressed:border-accent aria-pressed:bg-accent-soft"
-          aria-pressed={search.approvals === 'waiting'}
-          onClick={() => change({ approvals: search.approvals === 'waiting' ? undefined : 'waiting' })}
-          data-palette="none"
-          data-testid="filter-approvals"
-        >
-          <Hourglass aria-hidden /> Needs approval
-        </Button>
-        <SeverityFilter chosen={search.severity} change={change} />
-        <ValueFilters search={search} change={change} />
-        <LabelFilter labels={splitLabels(search.label)} change={change} />
-        {search.fingerprint && (
-          <Button
-            size="sm"
-            aria-label={`Remove fingerprint ${search.fingerprint}`}
-            title={search.fingerprint}
-            onClick={() => change({ fingerprint: undefined })}
-            data-testid="filter-fingerprint"
-          >
-            Fingerprint {shortId(search.fingerprint)} <X aria-hidden />
-          </Button>
-        )}
-        <TimeFilter search={search} change={change} />
-        <Segmented
-          label="Order"
-          value={search.order ?? 'attention'}
-          options={[
-            { value: 'attention', label: 'Attention first' },
-            { value: 'newest', label: 'Newest first' },
-          ]}
-          onChange={(order) => change({ order: order === 'newest' ? 'newest' : undefined })}
-          className="max-md:grow"
-          data-testid="filter-order"
-          data-palette="none"
-        />
+        {!wide && order}
       </div>
       {isFiltered(search) && (
-        <Button variant="ghost" onClick={clear} data-testid="filter-clear">
-          <X aria-hidden /> Clear filters
-        </Button>
+        <div className="flex flex-wrap items-center gap-2">
+          {chips.length > 0 && (
+            <ul className="contents" aria-label="Chosen filters">
+              {chips.map((chip) => (
+                <li key={chip.kind + chip.label} className="max-w-full min-w-0">
+                  <Button
+                    size="sm"
+                    className="max-w-full min-w-0 shrink bg-accent-soft max-md:h-11"
+                    aria-label={`Remove filter ${chip.label}`}
+                    title={chip.title}
+                    onClick={() => change(chip.without)}
+                    data-palette="none"
+                    data-testid={`filter-chip-${chip.kind}`}
+                  >
+                    <span className="truncate">{chip.label}</span> <X aria-hidden />
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <Button size="sm" variant="ghost" className="max-md:h-11" onClick={clear} data-testid="filter-clear">
+            <X aria-hidden /> Clear filters
+          </Button>
+        </div>
       )}
     </search>
   );
 }
 
-function SeverityFilter({ chosen, change }: { chosen: KnownSeverity | undefined; change: Change }) {
+/** Views are addresses: a link to one can be shared. Following the current one shows all sessions again. */
+function Views({ search }: { search: SessionsPageSearch }) {
   return (
-    <Choice
-      label="Severity"
-      value={chosen ?? ''}
-      onChange={(value) => change({ severity: severities.find((known) => known === value) })}
-      testId="filter-severity"
-    >
-      <option value="">Any severity</option>
-      {severities.map((severity) => (
-        <option key={severity} value={severity}>
-          {severityLabel(severity)}
-        </option>
-      ))}
-    </Choice>
-  );
-}
-
-/**
- * The values of existing sessions. A value in the address that no session has is listed too, so that it is visible.
- * Facts without values are not offered.
- */
-function ValueFilters({ search, change }: { search: SessionsPageSearch; change: Change }) {
-  const { data } = useQuery(queries.filterOptions());
-  const filters = [
-    { key: 'service', what: 'service', values: data?.services, fact: true },
-    { key: 'namespace', what: 'namespace', values: data?.namespaces, fact: true },
-    { key: 'cluster', what: 'cluster', values: data?.clusters, fact: true },
-    { key: 'team', what: 'team', values: data?.teams, fact: true },
-    { key: 'alert_type', what: 'alert type', values: data?.alert_types, fact: false },
-    { key: 'chain_id', what: 'chain', values: data?.chain_ids, fact: false },
-    { key: 'author', what: 'author', values: data?.authors, fact: false },
-    { key: 'assignee', what: 'assignee', values: data && [me, ...data.assignees], fact: false },
-    { key: 'tag', what: 'tag', values: data?.tags, fact: true },
-  ] as const;
-  return filters.map(({ key, what, values: known, fact }) => {
-    const values = (known ?? []).filter((value) => value !== '');
-    const chosen = search[key];
-    const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
-    if (fact && all.length === 0) return null;
-    return (
-      <Choice
-        key={key}
-        label={what.charAt(0).toUpperCase() + what.slice(1)}
-        value={chosen ?? ''}
-        onChange={(value) => change({ [key]: value || undefined })}
-        testId={`filter-${key}`}
-      >
-        <option value="">Any {what}</option>
-        {all.map((value) => (
-          <option key={value} value={value}>
-            {key === 'assignee' && value === me ? 'Me' : value}
-          </option>
-        ))}
-      </Choice>
-    );
-  });
-}
-
-/** Any number of alert labels; Enter adds one, and each has a remove button. */
-function LabelFilter({ labels, change }: { labels: readonly string[]; change: Change }) {
-  const [typed, setTyped] = useState('');
-  const [wrong, setWrong] = useState(false);
-  const set = (list: readonly string[]) => change({ label: joinLabels(list) });
-  const add = () => {
-    const label = readLabel(typed);
-    setWrong(label === undefined && typed.trim() !== '');
-    if (label === undefined) return;
-    setTyped('');
-    if (!labels.includes(label)) set(addLabel(labels, label));
-  };
-  return (
-    <>
-      <form
-        className="max-md:flex-1 max-md:basis-36"
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <Input
-          className="w-40 max-md:w-full"
-          aria-label="Label, as name=value"
-          aria-invalid={wrong || undefined}
-          title={wrong ? 'Type a label as name=value, then Enter' : undefined}
-          placeholder="Label: name=value"
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            setWrong(false);
-          }}
-          data-testid="filter-label"
-        />
-        {wrong && (
-          <p role="alert" className="text-xs text-bad">
-            Type name=value, then Enter
-          </p>
-        )}
-      </form>
-      {labels.map((label) => (
-        <Button
-          key={label}
-          size="sm"
-          className="max-w-full min-w-0 shrink"
-          aria-label={`Remove label ${label}`}
-          onClick={() => set(labels.filter((other) => other !== label))}
-          data-testid="filter-label-chosen"
-        >
-          <span className="truncate">{label}</span> <X aria-hidden />
-        </Button>
-      ))}
-    </>
-  );
-}
-
-function TimeFilter({ search, change }: { search: SessionsPageSearch; change: Change }) {
-  const zone = useZone();
-  const dated = search.after !== undefined || search.before !== undefined;
-  const [custom, setCustom] = useState(dated);
-  const shown = search.range ?? (custom || dated ? 'custom' : '');
-  const choose = (value: string) => {
-    setCustom(value === 'custom');
-    if (value === 'custom') return;
-    change({ range: value === '' ? undefined : (value as Range), after: undefined, before: undefined });
-  };
-  return (
-    <>
-      <Choice label="Time" value={shown} onChange={choose} testId="filter-range">
-        <option value="">Any time</option>
-        {Object.entries(rangeWords).map(([range, word]) => (
-          <option key={range} value={range}>
-            {word}
-          </option>
-        ))}
-        <option value="custom">Custom range</option>
-      </Choice>
-      {shown === 'custom' &&
-        (['after', 'before'] as const).map((end) => (
-          <Input
-            key={end}
-            type="datetime-local"
-            className="w-auto max-md:flex-1"
-            aria-label={`${end === 'after' ? 'Created at or after' : 'Created before'} (${zoneName(zone)})`}
-            title={`In ${zoneName(zone)}`}
-            value={toField(search[end], zone)}
-            onChange={(event) => change({ range: undefined, [end]: fromField(event.target.value, zone) })}
-            data-testid={`filter-${end}`}
-          />
-        ))}
-    </>
-  );
-}
-
-function Choice(props: {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  testId: string;
-  children: ReactNode;
-}) {
-  return (
-    <Select
-      className={cn(
-        'w-auto max-w-40 pr-2 max-md:max-w-none max-md:min-w-0 max-md:flex-1 max-md:basis-36',
-        props.value !== '' && 'font-medium',
-      )}
-      aria-label={props.label}
-      value={props.value}
-      onChange={(event) => props.onChange(event.target.value)}
-      data-testid={props.testId}
-    >
-      {props.children}
-    </Select>
+    <nav aria-label="Views" className="flex items-center gap-1 max-md:w-full max-md:overflow-x-auto">
+      {views.map(({ label, filter }) => {
+        const here = isView(search, filter);
+        return (
+          <Link
+            key={label}
+            to="/"
+            search={{ ...(here ? {} : filter), order: search.order }}
+            activeOptions={{ exact: true }}
+            aria-current={here ? 'true' : undefined}
+            className="flex h-8 shrink-0 items-center rounded-full border border-line px-3 text-sm text-ink-soft hover:text-ink aria-[current=true]:border-accent aria-[current=true]:bg-accent-soft aria-[current=true]:text-ink max-md:h-11"
+          >
+            {label}
+          </Link>
+        );
+      })}
+    </nav>
   );
 }

@@ -1,16 +1,22 @@
 /** The rows of the list: stable while they are read, navigable by keyboard, with more loaded at the end. */
 import { ArrowUp } from 'lucide-react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionItem } from '@/api/types';
+import { explainMissing } from '@/app/failure';
+import { useScope } from '@/app/scope';
 import { useShortcuts } from '@/app/shortcuts';
 import { counted } from '@/text/format';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { useInView } from '@/ui/sight';
-import { columns, SessionRow } from './row';
+import { type ColumnName, columns, tracksOf, useColumns } from './columns';
+import { rowGrid, SessionRow } from './row';
 import { useRows } from './rows';
 import { useSelection } from './selection';
 import { useSteadyRows } from './steady';
+
+// The bar and its dialogs are loaded after the list.
+const BulkBar = lazy(() => import('./bulk').then((bulk) => ({ default: bulk.BulkBar }), explainMissing));
 
 export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionItem[]; answers: string | undefined }) {
   const top = useRef<HTMLDivElement>(null);
@@ -23,6 +29,10 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
   const selection = useSelection(list, ids, (index) => virtual.scrollToIndex(index, { align: 'auto' }));
   const { virtual, margin } = useRows(list, ids, selection.id);
   const [unfolded, toggle] = useUnfolded();
+  const chosen = useColumns();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const change = useCallback((id: string, on: boolean) => setSelected((last) => withMember(last, id, on)), []);
+  const select = useScope('write') ? change : undefined;
   useShortcuts([
     { keys: 'j', label: 'Next session', group: 'Session list', repeat: true, run: () => selection.move('next') },
     {
@@ -33,9 +43,19 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
       run: () => selection.move('previous'),
     },
     { keys: 'o', label: 'Open session (or Enter)', group: 'Session list', run: selection.open },
+    {
+      keys: 'x',
+      label: 'Select session for an action on several',
+      group: 'Session list',
+      run: () => select?.(selection.id, !selected.has(selection.id)),
+    },
   ]);
   return (
-    <section aria-label="Session list" className="md:rounded-lg md:border md:border-line md:bg-surface">
+    <section
+      aria-label="Session list"
+      className="md:rounded-lg md:border md:border-line md:bg-surface"
+      style={tracksOf(chosen)}
+    >
       <div ref={top} />
       <div role="status" className="sticky top-2 z-10 flex justify-center">
         {(news > 0 || moved) && (
@@ -54,7 +74,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
           </Button>
         )}
       </div>
-      <Header />
+      <Header chosen={chosen} selectable={select !== undefined} />
       <ul
         ref={list}
         className="relative md:overflow-clip md:rounded-b-lg"
@@ -85,46 +105,62 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
               className="absolute inset-x-0 top-0 border-line max-md:overflow-hidden max-md:rounded-lg max-md:border max-md:bg-surface md:not-last:border-b"
               style={{ transform: `translateY(${start - margin}px)` }}
             >
-              <SessionRow row={row} tabbable={row.id === selection.id} open={unfolded.has(row.id)} onToggle={toggle} />
+              <SessionRow
+                row={row}
+                columns={chosen}
+                tabbable={row.id === selection.id}
+                selected={selected.has(row.id)}
+                onSelect={select}
+                open={unfolded.has(row.id)}
+                onToggle={toggle}
+              />
             </li>
           );
         })}
       </ul>
+      {rows.some(({ id }) => selected.has(id)) && (
+        <Suspense>
+          <BulkBar rows={rows.filter(({ id }) => selected.has(id))} clear={() => setSelected(new Set())} />
+        </Suspense>
+      )}
     </section>
   );
+}
+
+function withMember(set: ReadonlySet<string>, id: string, member: boolean): ReadonlySet<string> {
+  const next = new Set(set);
+  if (member) next.add(id);
+  else next.delete(id);
+  return next;
 }
 
 /** The storms whose alerts are shown. */
 function useUnfolded(): [ReadonlySet<string>, (id: string) => void] {
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
-  const toggle = useCallback(
-    (id: string) =>
-      setUnfolded((last) => {
-        const next = new Set(last);
-        if (!next.delete(id)) next.add(id);
-        return next;
-      }),
-    [],
-  );
+  const toggle = useCallback((id: string) => setUnfolded((last) => withMember(last, id, !last.has(id))), []);
   return [unfolded, toggle];
 }
 
 /** Visible headings only: to screen readers the list is a list of links, and each row names its own fields. */
-function Header() {
-  const right = 'text-right';
+function Header({ chosen, selectable }: { chosen: readonly ColumnName[]; selectable: boolean }) {
   return (
-    <div aria-hidden className={cn('hidden border-b border-line px-4 py-2 text-xs font-medium text-ink-soft', columns)}>
+    <div
+      aria-hidden
+      className={cn(
+        'hidden border-b border-line px-4 py-1.5 text-xs font-medium text-ink-soft',
+        selectable && 'pl-9',
+        rowGrid,
+      )}
+    >
       <span>Status</span>
       <span>Alert</span>
-      <span className="hidden wide:block">Conclusion</span>
-      <span className="hidden wide:block">Chain</span>
-      <span>Stages</span>
-      <span className={right}>Age</span>
-      <span className={right}>Duration</span>
-      <span className={cn(right, 'max-lg:hidden')}>Cost</span>
-      <span className={cn(right, 'max-lg:hidden')}>Tokens</span>
-      <span className={cn(right, 'max-xl:hidden')}>Calls</span>
-      <span className="max-xl:hidden">Author</span>
+      <span className="max-xl:hidden">Cause</span>
+      {chosen.map((name) => (
+        <span key={name} className={cn(columns[name].right && 'text-right')}>
+          {columns[name].label}
+        </span>
+      ))}
+      <span className="text-right">Age</span>
     </div>
   );
 }

@@ -22,6 +22,7 @@ import { useNow } from '@/ui/now';
 import { statusLabel } from '@/ui/status';
 import { ClockTime } from '@/ui/time';
 import { CancelMatching } from './cancel-matching';
+import { ColumnChooser } from './column-chooser';
 import { type Change, Filters } from './filters';
 import { FirstVisit } from './first-visit';
 import { SessionRows } from './list';
@@ -48,11 +49,14 @@ export function SessionsPage() {
     );
   }
   return (
-    <Page>
+    <Page
+      action={
+        (isFiltered(search) || rows.some(({ status }) => !isOver(status))) && (
+          <CancelMatching filter={filterOf(search, now)} filtered={isFiltered(search)} />
+        )
+      }
+    >
       <Filters search={search} change={change} clear={clear} searchField={searchField} />
-      {(isFiltered(search) || rows.some(({ status }) => !isOver(status))) && (
-        <CancelMatching filter={filterOf(search, now)} filtered={isFiltered(search)} />
-      )}
       {found.isPending ? (
         <Loading what="the sessions" rows={8} />
       ) : data === undefined ? (
@@ -90,17 +94,22 @@ function useLastAnswer<T>(
   return key === last.key ? last : { data, at };
 }
 
-function Page({ children }: { children: ReactNode }) {
+/** `action` comes and goes beside the title, where it moves no row. */
+function Page({ action, children }: { action?: ReactNode; children: ReactNode }) {
   return (
     <div className="mx-auto w-full max-w-[150rem] space-y-3 p-3 sm:p-4">
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
         <h1 className="text-lg font-semibold">{pages.sessions.label}</h1>
         <Activity />
-        <Button asChild size="sm" className="ml-auto">
-          <Link to="/submit">
-            <Send aria-hidden /> Submit alert
-          </Link>
-        </Button>
+        <div className="ml-auto flex items-center gap-2">
+          {action}
+          <ColumnChooser />
+          <Button asChild size="sm" className="max-md:h-11">
+            <Link to="/submit">
+              <Send aria-hidden /> Submit alert
+            </Link>
+          </Button>
+        </div>
       </div>
       {children}
     </div>

@@ -9,134 +9,151 @@ import { StormFold } from '@/alert/storm';
 import type { SessionItem } from '@/api/types';
 import { HandlingMarks } from '@/handling/marks';
 import { withoutMarks } from '@/text/citation';
-import { age, dateTime, duration, elapsed, firstLine, tokens } from '@/text/format';
+import { age, dateTime, firstLine } from '@/text/format';
 import { useZone } from '@/text/zone';
 import { Badge } from '@/ui/badge';
 import { cn } from '@/ui/cn';
-import { Cost } from '@/ui/cost';
 import { useNow } from '@/ui/now';
 import { SessionBadge } from '@/ui/outcome';
-import { Steps } from '@/ui/progress';
-import { Running } from '@/ui/time';
+import { type ColumnName, columns } from './columns';
 import { progressOf } from './progress';
 
-/** The columns of the list; wider screens show more. */
-export const columns = cn(
+/** The tracks of a row: selection, status, alert and cause (beside each other if there is space), chosen columns, age. */
+export const rowGrid = cn(
   'md:grid md:items-center md:gap-x-4',
-  'md:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
-  'lg:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem]',
-  'xl:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem_4.5rem_4rem_3rem_8rem]',
-  'wide:grid-cols-[8.5rem_minmax(0,2fr)_minmax(0,3fr)_12rem_6rem_3rem_5rem_4.5rem_4rem_3rem_11rem]',
+  'md:grid-cols-[8.5rem_minmax(0,1fr)_var(--chosen,)_3rem]',
+  'xl:grid-cols-[8.5rem_minmax(0,2fr)_minmax(0,3fr)_var(--chosen,)_3rem]',
 );
 
 export const SessionRow = memo(function SessionRow({
   row,
+  columns: chosen,
   tabbable,
+  selected,
+  onSelect,
   open,
   onToggle,
 }: {
   row: SessionItem;
+  columns: readonly ColumnName[];
   tabbable: boolean;
+  selected: boolean;
+  /** Undefined if rows cannot be selected. */
+  onSelect: ((id: string, selected: boolean) => void) | undefined;
   /** Whether the alerts of a storm are shown. */
   open: boolean;
   onToggle: (id: string) => void;
 }) {
-  const running = row.status === 'in_progress' || row.status === 'cancelling';
-  const progress = progressOf(row);
   const zone = useZone();
   return (
     <>
-      <Link
-        to="/sessions/$sessionId"
-        params={{ sessionId: row.id }}
-        tabIndex={tabbable ? 0 : -1}
-        data-testid="session-row"
-        data-session-id={row.id}
-        data-status={row.status}
-        data-outcome={row.outcome || undefined}
-        className={cn(
-          'relative block px-4 py-2.5 hover:bg-sunken focus-visible:bg-accent-soft focus-visible:outline-offset-[-2px] max-md:flex max-md:flex-wrap max-md:items-center max-md:gap-x-3 max-md:gap-y-1 md:min-h-13',
-          columns,
+      <div className="relative">
+        {onSelect && (
+          <label className="absolute top-0 left-0 z-10 flex size-11 cursor-pointer items-center justify-center md:h-full md:w-9">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              aria-label={`Select ${titleOf(row)}`}
+              tabIndex={tabbable ? 0 : -1}
+              checked={selected}
+              onChange={(event) => onSelect(row.id, event.target.checked)}
+              data-palette="none"
+              data-testid="select-row"
+            />
+          </label>
         )}
-      >
-        <span>
-          <SessionBadge session={row} />
-        </span>
-        <span className="min-w-0 max-md:order-1 max-md:w-full wide:contents">
-          <span className="block min-w-0">
-            <span className="flex min-w-0 items-start gap-x-1.5">
-              <SeverityBadge severity={row.severity} />
-              <span
-                className="line-clamp-2 min-w-0 pt-0.5 font-semibold break-words"
-                title={titleOf(row)}
-                data-testid="session-title"
-              >
-                {titleOf(row)}
+        <Link
+          to="/sessions/$sessionId"
+          params={{ sessionId: row.id }}
+          tabIndex={tabbable ? 0 : -1}
+          data-testid="session-row"
+          data-session-id={row.id}
+          data-status={row.status}
+          data-outcome={row.outcome || undefined}
+          // Smaller badges keep a row at the height of two lines.
+          className={cn(
+            'relative block px-4 py-2.5 hover:bg-sunken focus-visible:bg-accent-soft focus-visible:outline-offset-[-2px] max-md:flex max-md:flex-wrap max-md:items-center max-md:gap-x-3 max-md:gap-y-1 md:min-h-13 md:py-1.5 md:leading-5 md:[&_.h-6]:h-5',
+            onSelect && 'pl-11 md:pl-9',
+            selected && 'bg-accent-soft',
+            rowGrid,
+          )}
+        >
+          <span>
+            <SessionBadge session={row} />
+          </span>
+          <span className="min-w-0 max-md:order-1 max-md:w-full xl:contents">
+            <span className="block min-w-0">
+              <span className="flex min-w-0 items-center gap-x-1.5 max-md:items-start">
+                <Dot alert={row.alert} />
+                <SeverityBadge severity={row.severity} />
+                <span
+                  className="line-clamp-2 min-w-0 font-semibold break-words md:line-clamp-1"
+                  title={titleOf(row)}
+                  data-testid="session-title"
+                >
+                  {titleOf(row)}
+                </span>
+              </span>
+              <span className="flex min-w-0 items-center gap-x-2.5 gap-y-0.5 max-md:flex-wrap max-md:py-0.5">
+                {row.waiting_approvals > 0 && (
+                  <Badge tone="warn" icon={Hourglass} data-testid="needs-approval">
+                    Needs approval
+                  </Badge>
+                )}
+                <HandlingMarks handling={row.handling} />
+                <AlertMarks alert={row.alert} dot />
+                <FactLine alert={row} className="min-w-0 truncate text-xs text-ink-soft" />
               </span>
             </span>
-            <span className="flex min-w-0 items-center gap-x-2.5 gap-y-0.5 py-0.5 max-md:flex-wrap">
-              {row.waiting_approvals > 0 && (
-                <Badge tone="warn" icon={Hourglass} data-testid="needs-approval">
-                  Needs approval
-                </Badge>
-              )}
-              <HandlingMarks handling={row.handling} />
-              <AlertMarks alert={row.alert} />
-              <FactLine alert={row} className="min-w-0 truncate text-xs text-ink-soft" />
+            <span
+              className="line-clamp-2 text-ink-soft break-words first-letter:uppercase"
+              title={row.match ? undefined : lineOf(row)}
+              data-testid="session-line"
+            >
+              {row.match ? <Match match={row.match} /> : lineOf(row)}
             </span>
           </span>
-          <span
-            className="block truncate text-ink-soft first-letter:uppercase max-md:line-clamp-2 max-md:whitespace-normal"
-            data-testid="session-line"
-          >
-            {row.match ? <Match match={row.match} /> : lineOf(row)}
+          {chosen.map((name) => {
+            const { label, right, cell } = columns[name];
+            return (
+              <span
+                key={name}
+                className={cn(
+                  'truncate text-ink-soft tabular-nums max-md:order-2 max-md:max-w-40',
+                  right && 'md:text-right',
+                )}
+              >
+                <span className="md:sr-only">{label} </span>
+                {cell(row)}
+              </span>
+            );
+          })}
+          <span className="text-right text-ink-soft tabular-nums max-md:ml-auto" title={dateTime(row.created_at, zone)}>
+            <Age from={row.created_at} />
           </span>
-        </span>
-        <span className="hidden truncate text-ink-soft wide:block">
-          <ScreenReaderOnly>Chain </ScreenReaderOnly>
-          {row.chain_id}
-        </span>
-        <Steps
-          className="max-md:order-2 max-md:w-20"
-          total={progress.total}
-          done={progress.done}
-          tone={progress.tone}
-          label={progress.label}
-        />
-        <span className="text-right text-ink-soft tabular-nums max-md:ml-auto" title={dateTime(row.created_at, zone)}>
-          <Age from={row.created_at} />
-        </span>
-        <span className="text-right tabular-nums max-md:order-3">
-          <ScreenReaderOnly>Duration </ScreenReaderOnly>
-          {row.started_at === null ? (
-            <Nothing />
-          ) : running ? (
-            <Running since={row.started_at} />
-          ) : (
-            duration(elapsed(row.started_at, row.completed_at, new Date(row.completed_at ?? row.started_at)))
-          )}
-        </span>
-        <span className="text-right tabular-nums max-md:order-4 max-md:ml-auto md:max-lg:hidden">
-          <ScreenReaderOnly>Cost </ScreenReaderOnly>
-          <Cost usage={row.usage} />
-        </span>
-        <span className="text-right text-ink-soft tabular-nums max-lg:hidden">
-          <ScreenReaderOnly>Tokens </ScreenReaderOnly>
-          {tokens(row.usage.total_tokens)}
-        </span>
-        <span className="text-right text-ink-soft tabular-nums max-xl:hidden">
-          <ScreenReaderOnly>Tool calls </ScreenReaderOnly>
-          {row.tool_calls}
-        </span>
-        <span className="truncate text-ink-soft max-xl:hidden">
-          <ScreenReaderOnly>Author </ScreenReaderOnly>
-          {row.author ? row.author : <Nothing />}
-        </span>
-      </Link>
+        </Link>
+      </div>
       {row.alert?.storm && <StormFold sessionId={row.id} alert={row.alert} open={open} onToggle={onToggle} />}
     </>
   );
 });
+
+/** Filled while the alert fires, a ring when it has resolved; nothing if it has no identity. */
+function Dot({ alert }: { alert: SessionItem['alert'] }) {
+  if (alert === null) return null;
+  return (
+    <span
+      className={cn(
+        'size-2.5 shrink-0 rounded-full border-2 max-md:mt-1.5',
+        alert.firing ? 'border-bad bg-bad' : 'border-good',
+      )}
+      role="img"
+      aria-label={alert.firing ? 'Firing' : 'Alert resolved'}
+      title={alert.firing ? 'Firing' : 'Alert resolved'}
+      data-testid={alert.firing ? 'alert-firing' : 'alert-resolved'}
+    />
+  );
+}
 
 const fields: Record<string, string> = {
   alert_data: 'Alert',
@@ -185,22 +202,6 @@ function fallbackLine(row: SessionItem): string {
   if (row.status === 'pending') return 'Queued';
   if (row.status === 'in_progress' || row.status === 'cancelling') return progressOf(row).label;
   return row.error_code || 'No summary';
-}
-
-/** The column's name, which sighted users see in the header. */
-function ScreenReaderOnly({ children }: { children: string }) {
-  return <span className="sr-only">{children}</span>;
-}
-
-function Nothing() {
-  return (
-    <>
-      <span aria-hidden className="text-ink-faint">
-        –
-      </span>
-      <span className="sr-only">none yet</span>
-    </>
-  );
 }
 
 /** Re-renders on its own clock, without the surrounding row. */

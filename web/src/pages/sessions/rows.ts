@@ -7,7 +7,7 @@ import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
 import { useMedia } from '@/ui/media';
 
 /** The estimated height of a row before it is rendered: a line on a wide screen, a card on a narrow one. */
-const lineHeight = 80;
+const lineHeight = 57;
 const cardHeight = 132;
 /** The gap between cards. */
 const cardGap = 8;
