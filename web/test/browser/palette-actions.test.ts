@@ -101,7 +101,9 @@ test.each(pages)('the palette has every action of $name', async (place) => {
     const lines = await paletteLines(page);
     const all = await controls(page, 'main');
     // Controls of timeline rows and cards are excluded, and so are names that several rows share.
-    const ofRows = await controls(page, '[data-testid=timeline] ul[aria-label=Events], [data-testid=board]');
+    const rows =
+      '[data-testid=timeline] ul[aria-label=Events], [data-testid=board], label:has([data-testid=select-row])';
+    const ofRows = await controls(page, rows);
     const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
     read.lines = lines;
     return all

@@ -97,7 +97,6 @@ export function Filters({ search, change, clear, searchField }: Props) {
                     aria-label={`Remove filter ${chip.label}`}
                     title={chip.title}
                     onClick={() => change(chip.without)}
-                    data-palette="none"
                     data-testid={`filter-chip-${chip.kind}`}
                   >
                     <span className="truncate">{chip.label}</span> <X aria-hidden />
