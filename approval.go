@@ -45,6 +45,8 @@ type Approval struct {
 	Scope ApprovalScope `doc:"What the approval covers: this one call." json:"scope"`
 	// Path of the rule in the configuration, such as "approvals.rules[0]".
 	Rule string `doc:"The rule of the configuration that requires the approval." json:"rule"`
+	// What the rule says, for people. Empty in approvals that an earlier release requested.
+	RuleText string `doc:"Why the call waits, in words; absent in requests of earlier releases." json:"rule_text,omitempty"`
 	// From this time on no decision is possible, and the agent continues without the call.
 	ExpiresAt time.Time `doc:"When the request expires." json:"expires_at"`
 	// The arguments that a person approved in place of the model's; nil if they were not changed.
@@ -110,11 +112,32 @@ type ApprovalRequest struct {
 	ServerName    string          `json:"server_name"`
 	ToolName      string          `json:"tool_name"`
 	ToolArguments json.RawMessage `json:"tool_arguments"`
+	// What the agent wrote together with the call, cut after MaxStatement characters. It is untrusted: the model wrote it, and may
+	// repeat what alerts and tools contain. Empty if the agent wrote nothing.
+	Statement string `doc:"What the agent wrote together with the call, cut after 2,000 characters. Untrusted text." json:"statement"`
 	// The decision, or the request for one.
 	Approval Approval `json:"approval"`
+	// Earlier decisions about calls of the same tool; nil if there are none, or if they were not looked up.
+	Earlier *EarlierDecisions `db:"-" doc:"Earlier decisions about calls of the same tool; absent if there are none." json:"earlier,omitempty"`
 	// When the agent asked.
 	CreatedAt time.Time `json:"created_at"`
 }
+
+// EarlierDecisions counts what people decided about calls of one tool, among the last RecentApprovals requests before this one.
+type EarlierDecisions struct {
+	Approved int `doc:"How many calls were approved." json:"approved"`
+	Rejected int `doc:"How many calls were rejected." json:"rejected"`
+	// The most recent of these decisions.
+	LastStatus ApprovalStatus `doc:"The last decision: approved or rejected." json:"last_status"`
+	LastBy     string         `doc:"Who made the last decision."               json:"last_by"`
+	LastAt     time.Time      `doc:"When the last decision was applied."       json:"last_at"`
+}
+
+// RecentApprovals is how many requests EarlierDecisions looks at.
+const RecentApprovals = 500
+
+// MaxStatement is the longest statement of an ApprovalRequest, in characters.
+const MaxStatement = 2000
 
 // Limits on what people write in a decision.
 const (

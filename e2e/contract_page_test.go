@@ -17,6 +17,7 @@ func (c *contracts) every() map[string]func(t *testing.T) {
 		"a session without an end":     c.failedSession,
 		"verdicts":                     c.verdict,
 		"approvals":                    c.approvals,
+		"the audit log":                c.audit,
 		"what people on call do":       c.operations,
 		"a session that asks again":    c.rerun,
 		"a session that is talked to":  c.chat,

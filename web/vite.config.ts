@@ -107,7 +107,7 @@ const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.jo
 
 /** Code that not every page needs: the pages themselves, overlays and charts. */
 const aside =
-  /\/src\/(pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|handling\/dialogs|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
+  /\/src\/(approval\/|pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|handling\/dialogs|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
 
 /**
  * Groups the code into few files: on a high-latency connection each file costs more than its bytes. The first view is

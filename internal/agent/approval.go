@@ -39,7 +39,7 @@ func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.Tool
 	// The server's own read-only hint is not trusted here: the call is not repeated.
 	interaction.Status, interaction.ReadOnly = tarsy.CallWaiting, false
 	interaction.Approval = &tarsy.Approval{
-		Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: rule,
+		Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: rule.Name, RuleText: rule.text(),
 		ExpiresAt: interaction.CreatedAt.Add(r.Spec.Approvals.ExpiresAfter),
 	}
 
@@ -47,7 +47,7 @@ func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.Tool
 }
 
 // policyOf returns the policy for a call, based on what the model wrote: the stored arguments have lost duplicate keys.
-func (r *run) policyOf(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Policy, string) {
+func (r *run) policyOf(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Policy, *ApprovalRule) {
 	return r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.ReadOnly, json.RawMessage(call.Arguments))
 }
 

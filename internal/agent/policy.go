@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -68,8 +69,12 @@ func (a Approvals) MayAsk() bool {
 // unnamedRule is the rule name for decisions on tools that no rule names.
 const unnamedRule = "approvals.unnamed"
 
-// policyFor decides on a call. A call that no rule matches is made, unless the tool can write and no rule names it.
-func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.RawMessage) (Policy, string) {
+// writingToolsRule ends the names of rules for the writing tools of a server.
+const writingToolsRule = ".writing_tools"
+
+// policyFor decides on a call, and returns the rule that decides; nil if none does. A call that no rule matches is made, unless the tool can
+// write and no rule names it.
+func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.RawMessage) (Policy, *ApprovalRule) {
 	var read callArguments
 
 	for i, r := range a.Rules {
@@ -78,15 +83,68 @@ func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.
 		}
 
 		if a.Rules[i].matches(server, tool, &read) {
-			return r.Policy, r.Name
+			return r.Policy, &a.Rules[i]
 		}
 	}
 
 	if a.Unnamed == PolicyAsk && !readOnly && !a.names(server, tool) {
-		return PolicyAsk, unnamedRule
+		return PolicyAsk, &ApprovalRule{Name: unnamedRule, Policy: PolicyAsk}
 	}
 
-	return PolicyAlways, ""
+	return PolicyAlways, nil
+}
+
+// text returns why the rule makes a call wait, for people.
+func (r *ApprovalRule) text() string {
+	if r.Name == unnamedRule {
+		return "No rule names this tool, and its server does not mark it as read-only. Such calls wait for a person."
+	}
+
+	if strings.HasSuffix(r.Name, writingToolsRule) {
+		return "The configuration lists " + named(r.Tool) + " of the server " + r.Server + " as changing something. Such calls wait for a person."
+	}
+
+	text := "A rule makes calls of " + named(r.Tool)
+	if r.Server != "" {
+		text += " of " + servers(r.Server)
+	}
+
+	var conditions []string
+	for _, path := range slices.Sorted(maps.Keys(r.Arguments)) {
+		conditions = append(conditions, path+" matching "+r.Arguments[path])
+	}
+
+	if len(conditions) > 0 {
+		text += " with " + strings.Join(conditions, " and ")
+	}
+
+	return text + " wait for a person."
+}
+
+// named returns a pattern of tool names in words.
+func named(pattern string) string {
+	if pattern == "" || pattern == "*" {
+		return "every tool"
+	}
+
+	if prefix, isPrefix := strings.CutSuffix(pattern, "*"); isPrefix {
+		return "tools whose names begin with " + prefix
+	}
+
+	return "the tool " + pattern
+}
+
+// servers returns a pattern of server names in words.
+func servers(pattern string) string {
+	if prefix, isPrefix := strings.CutSuffix(pattern, "*"); isPrefix {
+		if prefix == "" {
+			return "every server"
+		}
+
+		return "servers whose names begin with " + prefix
+	}
+
+	return "the server " + pattern
 }
 
 // names reports whether a rule names a tool, or all tools of its server, regardless of the arguments.

@@ -43,8 +43,33 @@ func TestFirstMatchingRuleDecides(t *testing.T) {
 
 			policy, rule := approvals.policyFor(test.server, test.tool, false, json.RawMessage(test.arguments))
 			require.Equal(t, test.policy, policy)
-			require.Equal(t, test.rule, rule)
+			require.Equal(t, test.rule, nameOf(rule))
 		})
+	}
+}
+
+func nameOf(rule *ApprovalRule) string {
+	if rule == nil {
+		return ""
+	}
+
+	return rule.Name
+}
+
+func TestRuleIsExplainedInWords(t *testing.T) {
+	t.Parallel()
+
+	for want, rule := range map[string]ApprovalRule{
+		"No rule names this tool, and its server does not mark it as read-only. Such calls wait for a person.":                                    {Name: unnamedRule},
+		"The configuration lists the tool restart of the server cluster as changing something. Such calls wait for a person.":                     {Name: "mcp_servers.cluster.writing_tools", Server: "cluster", Tool: "restart"},
+		"The configuration lists tools whose names begin with delete_ of the server cluster as changing something. Such calls wait for a person.": {Name: "mcp_servers.cluster.writing_tools", Server: "cluster", Tool: "delete_*"},
+		"A rule makes calls of every tool of every server wait for a person.":                                                                     {Name: "approvals.rules[0]", Server: "*"},
+		"A rule makes calls of every tool wait for a person.":                                                                                     {Name: "approvals.rules[0]"},
+		"A rule makes calls of the tool scale of servers whose names begin with prod- with a matching x|y and namespace matching prod.* wait for a person.": {
+			Name: "approvals.rules[1]", Server: "prod-*", Tool: "scale", Arguments: map[string]string{"namespace": "prod.*", "a": "x|y"},
+		},
+	} {
+		require.Equal(t, want, rule.text())
 	}
 }
 
@@ -95,7 +120,7 @@ func TestKeyThatResemblesNamedOneIsDoubtful(t *testing.T) {
 			{Name: "dev", Arguments: map[string]string{"namespace": ".*"}, Policy: PolicyAlways}, {Name: "rest", Policy: PolicyAsk},
 		}}.policyFor("s", "t", false, arguments)
 		require.Equal(t, PolicyAsk, got, key)
-		require.Equal(t, "rest", rule)
+		require.Equal(t, "rest", nameOf(rule))
 	}
 
 	got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: PolicyNever}}}.policyFor("s", "t", false, json.RawMessage(`{"names":"prod"}`))
@@ -125,7 +150,7 @@ func TestUnnamedToolThatMayWriteAsks(t *testing.T) {
 	} {
 		policy, rule := approvals.policyFor(test.server, test.tool, test.readOnly, json.RawMessage(`{}`))
 		require.Equal(t, test.policy, policy, name)
-		require.Equal(t, test.rule, rule, name)
+		require.Equal(t, test.rule, nameOf(rule), name)
 	}
 
 	require.True(t, Approvals{Unnamed: PolicyAsk}.MayAsk())

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // callArguments are the arguments that an approver sets: an object, kept as is.
@@ -45,12 +46,28 @@ type rejectRequest struct {
 
 type approvalsInput struct {
 	SessionID identifier `doc:"Only approvals of this session." query:"session_id"`
+	Status    string     `doc:"Calls that wait, which is the default, or requests that were approved, rejected, expired or withdrawn." enum:"waiting,decided" query:"status"`
+	Limit     integer    `doc:"Maximum number of decided requests per page." query:"limit"`
+	Cursor    cursor     `doc:"The next_cursor of the previous page of decided requests." query:"cursor"`
+}
+
+// approvalFilter is what remains of the parameters after the check.
+type approvalFilter struct {
+	SessionID string
+	Status    string
+	Limit     int
+}
+
+// approvalCursor is a position in the list of decided requests.
+type approvalCursor struct {
+	ID string `json:"id"`
 }
 
 type approvalListOutput struct{ Body approvalList }
 
 type approvalList struct {
-	Approvals []tarsy.ApprovalRequest `json:"approvals"`
+	Approvals  []tarsy.ApprovalRequest `json:"approvals"`
+	NextCursor string                  `doc:"Cursor of the next page; absent on the last page, and in the list of calls that wait." json:"next_cursor,omitempty"`
 }
 
 type approvalInput struct {
@@ -68,20 +85,61 @@ type decisionAccepted struct {
 }
 
 func (d *desk) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {
-	if err := checkParameters(in); err != nil {
+	var filter approvalFilter
+	if err := readParameters(in, &filter); err != nil {
 		return nil, err
 	}
 
-	found, err := d.people.Approvals(ctx, string(in.SessionID), callerOf(ctx).visible)
+	after, err := readCursor(in.Cursor, func(place approvalCursor) bool { return filter.Status == "decided" && ident.Valid(place.ID) })
+	if err != nil {
+		return nil, err
+	}
+
+	var (
+		out   = &approvalListOutput{}
+		found []tarsy.ApprovalRequest
+	)
+
+	if filter.Status == "decided" {
+		found, err = d.decidedApprovals(ctx, filter, after, out)
+	} else {
+		found, err = d.people.Approvals(ctx, filter.SessionID, callerOf(ctx).visible)
+	}
+
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
 
-	return &approvalListOutput{Body: approvalList{Approvals: append([]tarsy.ApprovalRequest{}, found...)}}, nil
+	out.Body.Approvals = append([]tarsy.ApprovalRequest{}, found...)
+
+	return out, nil
+}
+
+// decidedApprovals returns a page, and sets the cursor of the next one.
+func (d *desk) decidedApprovals(ctx context.Context, filter approvalFilter, after *approvalCursor, out *approvalListOutput) ([]tarsy.ApprovalRequest, error) {
+	if after == nil {
+		after = &approvalCursor{}
+	}
+
+	// One more than the page shows, to detect another page.
+	found, err := d.people.DecidedApprovals(ctx, filter.SessionID, after.ID, filter.Limit+1, callerOf(ctx).visible)
+	if err != nil || len(found) <= filter.Limit {
+		return found, err
+	}
+
+	found = found[:filter.Limit]
+	out.Body.NextCursor, err = encodeCursor(approvalCursor{ID: found[filter.Limit-1].ID})
+
+	return found, err
 }
 
 func (d *desk) getApproval(ctx context.Context, in *approvalInput) (*approvalOutput, error) {
 	found, err := d.people.Approval(ctx, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("show approval: %w", err)
+	}
+
+	found.Earlier, err = d.people.EarlierDecisions(ctx, found, callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("show approval: %w", err)
 	}

@@ -18,7 +18,8 @@ import (
 const approvalsPath = "/api/v1/approvals"
 
 type approvalPage struct {
-	Approvals []tarsy.ApprovalRequest `json:"approvals"`
+	Approvals  []tarsy.ApprovalRequest `json:"approvals"`
+	NextCursor string                  `json:"next_cursor"`
 }
 
 // waiting stores a session with a tool call that waits for an approval, and releases it.
@@ -129,6 +130,65 @@ func TestWaitingCallsAreListedAndDecided(t *testing.T) {
 	require.Empty(t, get[approvalPage](t, f, approvalsPath, reader...).Approvals)
 	require.Empty(t, get[page](t, f, "/api/v1/sessions?approvals=waiting", reader...).Sessions)
 	require.Equal(t, tarsy.ApprovalWaiting, get[tarsy.ApprovalRequest](t, f, approvalsPath+"/"+first.ID, reader...).Approval.Status, "until it is applied")
+}
+
+// decided applies the open decision on a call, as the server that runs its session does.
+func (f *fixture) decided(t *testing.T, call tarsy.MCPInteraction, status tarsy.ApprovalStatus) {
+	t.Helper()
+
+	claims, err := f.db.Claim(t.Context(), postgres.ClaimParams{
+		Version: 1, Has: []string{"chain:k8s"}, ServerID: "server-1", Slots: 1, MaxSessions: 100, Lease: time.Minute,
+	})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+
+	now := f.clock.Now()
+	approval := *call.Approval
+	approval.Status, approval.DecidedBy, approval.DecidedAt = status, "ana", &now
+	call.Approval, call.Status, call.CompletedAt = &approval, tarsy.CallCompleted, &now
+
+	require.Len(t, claims[0].State.Requests, 1)
+	request := claims[0].State.Requests[0]
+	request.Status, request.ClosedAt = tarsy.RequestDone, &now
+
+	later := now.Add(time.Hour)
+	_, err = f.db.Hold(claims[0].Lease).Commit(t.Context(), progress.Step{
+		MCPInteractions: []tarsy.MCPInteraction{call}, Answered: []tarsy.Request{request}, Release: true, RunAt: &later,
+	})
+	require.NoError(t, err)
+}
+
+func TestDecidedRequestsAreListedAndCountedForTheirTool(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, locked)
+	_, ana := f.key(t, "ana", tarsy.ScopeWrite)
+	require.Equal(t, []tarsy.ApprovalRequest{}, get[approvalPage](t, f, approvalsPath+"?status=decided", ana...).Approvals)
+
+	first := f.waiting(t)
+	require.Nil(t, get[tarsy.ApprovalRequest](t, f, approvalsPath+"/"+first.ID, ana...).Earlier)
+	require.Equal(t, http.StatusAccepted, f.request(t, http.MethodPost, approvalsPath+"/"+first.ID+"/approve", "", ana...).status)
+	f.decided(t, first, tarsy.ApprovalApproved)
+
+	second := f.waiting(t)
+	require.Equal(t, http.StatusAccepted, f.request(t, http.MethodPost, approvalsPath+"/"+second.ID+"/reject", `{"reason": "no"}`, ana...).status)
+	f.decided(t, second, tarsy.ApprovalRejected)
+
+	third := f.waiting(t)
+	require.Equal(t, &tarsy.EarlierDecisions{Approved: 1, Rejected: 1, LastStatus: tarsy.ApprovalRejected, LastBy: "ana", LastAt: f.clock.Now().UTC()},
+		get[tarsy.ApprovalRequest](t, f, approvalsPath+"/"+third.ID, ana...).Earlier)
+
+	page := get[approvalPage](t, f, approvalsPath+"?status=decided&limit=1", ana...)
+	require.Len(t, page.Approvals, 1)
+	require.Equal(t, second.ID, page.Approvals[0].ID, "the last request comes first")
+
+	page = get[approvalPage](t, f, approvalsPath+"?status=decided&limit=1&cursor="+page.NextCursor, ana...)
+	require.Len(t, page.Approvals, 1)
+	require.Equal(t, first.ID, page.Approvals[0].ID)
+	require.Empty(t, page.NextCursor)
+
+	require.Equal(t, http.StatusBadRequest, f.request(t, http.MethodGet, approvalsPath+"?status=open", "", ana...).status)
+	require.Equal(t, []string{third.ID}, []string{get[approvalPage](t, f, approvalsPath, ana...).Approvals[0].ID})
 }
 
 func TestCallIsApprovedWithoutBody(t *testing.T) {

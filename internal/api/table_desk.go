@@ -37,14 +37,16 @@ func (d *desk) operations() []operation {
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/approvals", id: "list-approvals", scope: tarsy.ScopeRead,
-			summary:     "List tool calls that wait for an approval",
-			description: "Open requests, the next to expire first, at most 500.",
-			handler:     run(d.listApprovals),
+			summary: "List approvals of tool calls",
+			description: "By default calls that wait: open requests, the next to expire first, at most 500. With status=decided, pages of requests that no " +
+				"longer wait, the last one first. What the agent wrote and the arguments are untrusted text.",
+			handler: run(d.listApprovals),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/approvals/{id}", id: "get-approval", scope: tarsy.ScopeRead,
-			summary: "Show an approval, decided or not",
-			handler: run(d.getApproval),
+			summary:     "Show an approval, decided or not",
+			description: "With what people decided about earlier calls of the same tool in sessions that the caller can see.",
+			handler:     run(d.getApproval),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/approvals/{id}/approve", id: "approve", scope: tarsy.ScopeWrite,

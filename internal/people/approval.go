@@ -19,6 +19,16 @@ func (d *Desk) Approvals(ctx context.Context, sessionID string, visible tarsy.Vi
 	return d.cfg.DB.Approvals(ctx, sessionID, visible)
 }
 
+// DecidedApprovals returns a page of the approvals that no longer wait, the last request first; after is the last one of the previous page.
+func (d *Desk) DecidedApprovals(ctx context.Context, sessionID, after string, limit int, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
+	return d.cfg.DB.DecidedApprovals(ctx, sessionID, after, limit, visible)
+}
+
+// EarlierDecisions returns what people decided about earlier calls of the same tool; nil if nothing.
+func (d *Desk) EarlierDecisions(ctx context.Context, of tarsy.ApprovalRequest, visible tarsy.Visibility) (*tarsy.EarlierDecisions, error) {
+	return d.cfg.DB.EarlierDecisions(ctx, of, visible)
+}
+
 // Approval returns one approval, decided or not.
 func (d *Desk) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, error) {
 	return d.cfg.DB.Approval(ctx, id)

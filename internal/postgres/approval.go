@@ -52,9 +52,13 @@ func countApprovals(now string) string {
 	return `(SELECT count(*) FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id WHERE c.session_id = s.id AND ` + openApproval(now) + `)`
 }
 
+// approvalsSQL reads the statement from the message that contains the call.
 const approvalsSQL = `
 SELECT c.id, c.session_id, c.execution_id, c.timeline_event_id, s.alert_type, s.title, s.severity, s.team, e.agent_name,
-    coalesce(t.metadata ->> 'call', '') AS call, c.server_name, c.tool_name, c.tool_arguments, a.approval, c.created_at
+    coalesce(t.metadata ->> 'call', '') AS call, c.server_name, c.tool_name, c.tool_arguments,
+    coalesce((SELECT CASE WHEN length(m.content) > 2000 THEN left(m.content, 1999) || '…' ELSE m.content END FROM messages m
+        WHERE m.execution_id = c.execution_id AND m.role = 'assistant' AND m.tool_calls @> jsonb_build_array(jsonb_build_object('id', c.tool_call_id))
+        ORDER BY m.sequence_number LIMIT 1), '') AS statement, a.approval, c.created_at
 FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
     LEFT JOIN timeline_events t ON t.id = c.timeline_event_id`
 
@@ -73,6 +77,43 @@ ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.No
 	}
 
 	return approvals, nil
+}
+
+// DecidedApprovals returns a page of the visible approvals that no longer wait, the last request first. If sessionID is not empty, it
+// returns only those of that session; if after is not empty, only those requested before that approval. IDs sort by time.
+func (db *DB) DecidedApprovals(ctx context.Context, sessionID, after string, limit int, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
+	approvals, err := Collect[tarsy.ApprovalRequest](ctx, db.readers, approvalsSQL+` WHERE a.approval ->> 'status' <> 'waiting' AND s.deleted_at IS NULL
+  AND ($1 = '' OR a.session_id = nullif($1, '')::uuid) AND ($2 = '' OR a.id < nullif($2, '')::uuid) AND `+visibleSQL("s", "$4")+`
+ORDER BY a.id DESC LIMIT $3`, sessionID, after, limit, visible.Values())
+	if err != nil {
+		return nil, fmt.Errorf("list decided approvals: %w", err)
+	}
+
+	return approvals, nil
+}
+
+// EarlierDecisions returns what people decided about earlier calls of the same tool in visible sessions; nil if nothing. It reads the last
+// requests by their primary keys: no index leads from a tool to its approvals.
+func (db *DB) EarlierDecisions(ctx context.Context, of tarsy.ApprovalRequest, visible tarsy.Visibility) (*tarsy.EarlierDecisions, error) {
+	found, err := Collect[tarsy.EarlierDecisions](ctx, db.readers, `
+SELECT count(*) FILTER (WHERE r.approval ->> 'status' = 'approved') AS approved, count(*) FILTER (WHERE r.approval ->> 'status' = 'rejected') AS rejected,
+    (array_agg(r.approval ->> 'status' ORDER BY r.id DESC))[1] AS last_status,
+    (array_agg(coalesce(r.approval ->> 'decided_by', '') ORDER BY r.id DESC))[1] AS last_by,
+    (array_agg((r.approval ->> 'decided_at')::timestamptz ORDER BY r.id DESC))[1] AS last_at
+FROM (SELECT a.id, a.approval FROM approvals a WHERE a.id < $5 ORDER BY a.id DESC LIMIT $1) r JOIN mcp_interactions c ON c.id = r.id JOIN sessions s ON s.id = c.session_id
+WHERE r.approval ->> 'status' IN ('approved', 'rejected') AND c.server_name = $2 AND c.tool_name = $3 AND s.deleted_at IS NULL AND `+visibleSQL("s", "$4")+`
+HAVING count(*) > 0`, tarsy.RecentApprovals, of.ServerName, of.ToolName, visible.Values(), of.ID)
+	if err != nil {
+		return nil, fmt.Errorf("count earlier decisions: %w", err)
+	}
+
+	if len(found) == 0 {
+		return nil, nil //nolint:nilnil // no decisions are an answer
+	}
+
+	found[0].LastAt = found[0].LastAt.UTC()
+
+	return &found[0], nil
 }
 
 // Approval returns one approval, decided or not.

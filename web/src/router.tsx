@@ -13,6 +13,8 @@ import { explainMissing } from '@/app/failure';
 import { NotFound, PagePending, PageProblem } from '@/app/fallback';
 import { Shell } from '@/app/shell';
 import { readAlertsSearch } from '@/pages/alerts/search';
+import { readApprovalsSearch } from '@/pages/approvals/search';
+import { readAuditSearch } from '@/pages/audit/search';
 import { readBoardSearch } from '@/pages/board/search';
 import { safeNext } from '@/pages/login/next';
 import { readNotesSearch } from '@/pages/notes/search';
@@ -130,6 +132,13 @@ const alertsRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/alerts/page').catch(explainMissing), 'AlertsPage'),
 });
 
+const approvalsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/approvals',
+  validateSearch: readApprovalsSearch,
+  component: lazyRouteComponent(() => import('@/pages/approvals/page').catch(explainMissing), 'ApprovalsPage'),
+});
+
 const notesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notes',
@@ -171,6 +180,13 @@ const systemRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/system/page').catch(explainMissing), 'SystemPage'),
 });
 
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/system/audit',
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import('@/pages/audit/page').catch(explainMissing), 'AuditPage'),
+});
+
 /** Unknown addresses. The page is inside the shell, so that the navigation stays. */
 const notFoundRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
 
@@ -182,6 +198,7 @@ const routeTree = rootRoute.addChildren([
     sessionRoute,
     traceRoute,
     alertsRoute,
+    approvalsRoute,
     notesRoute,
     noteRoute,
     reviewRoute,
@@ -189,6 +206,7 @@ const routeTree = rootRoute.addChildren([
     submitRoute,
     qualityRoute,
     systemRoute,
+    auditRoute,
     notFoundRoute,
   ]),
 ]);

@@ -1,5 +1,5 @@
 /** Approvals of tool calls: pending calls and decisions. Arguments are kept as their original JSON text. */
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { memberText } from '@/text/json-text';
 import { api, body } from './client';
 import type { ApprovalRequest } from './types';
@@ -15,6 +15,9 @@ export interface ApprovalCall {
   tool: string;
   /** As the model wrote them. */
   argumentsText: string;
+  /** What the agent wrote with the call; untrusted, and empty if it wrote nothing. */
+  statement: string;
+  earlier: ApprovalRequest['earlier'];
   /** As edited by a person; undefined if unchanged. */
   editedText: string | undefined;
 }
@@ -28,9 +31,35 @@ export function readApproval(json: string): ApprovalCall {
     server: request.server_name,
     tool: request.tool_name,
     argumentsText: memberText(json, 'tool_arguments') ?? '',
+    statement: request.statement,
+    earlier: request.earlier,
     editedText: memberText(memberText(json, 'approval') ?? '', 'arguments'),
   };
 }
+
+export const approvalsKey = ['approvals'] as const;
+
+/** The calls that wait, the first to expire first. */
+export const waitingApprovals = () =>
+  queryOptions({
+    queryKey: [...approvalsKey, 'waiting'] as const,
+    queryFn: ({ signal }) => body(api.GET('/api/v1/approvals', { signal })),
+  });
+
+/** The requests that no longer wait, the last one first. */
+export const decidedApprovals = () =>
+  infiniteQueryOptions({
+    queryKey: [...approvalsKey, 'decided'] as const,
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      body(
+        api.GET('/api/v1/approvals', {
+          signal,
+          params: { query: { status: 'decided', limit: 50, cursor: pageParam || undefined } },
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor || undefined,
+  });
 
 export const approvalKey = (id: string) => ['approval', id] as const;
 

@@ -78,7 +78,13 @@ test('a waiting call shows its exact arguments and is approved, in any theme and
     await tab.expectAccessible();
   }
 
+  await eventually(() => card.getByTestId('approval-statement').innerText()).toContain('The service needs more room.');
+  await eventually(() => card.getByTestId('approval-rule').innerText()).toContain(
+    'A rule makes calls of every tool of every server wait for a person.',
+  );
   await page.getByTestId('approval-approve').click();
+  await page.getByTestId('approval-held').waitFor();
+  expect((await stored(waiting(id))).length).toBe(1);
   await status(page, 'completed').waitFor();
   expect(await server().waitUntilEnded(id)).toBe('completed');
   expect((await stored(callOf(server(), id, '1.1.1'))).content).toContain('scaled <b>web</b>');
@@ -99,7 +105,7 @@ test('a new request is announced, and a rejection reaches every reader', async (
   server().turnstile.open('get_pods');
   await page.getByTestId('approval-reject').waitFor();
   await eventually(() => page.getByTestId('approval-announcement').textContent()).toBe(
-    'Approval needed: cluster.scale',
+    'Waiting for approval: cluster.scale',
   );
   await status(page, 'waiting').waitFor();
   const other = await visit(`/sessions/${id}`);

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
+import { approvalWord } from '@/approval/words';
 import type { SessionStore, SessionView } from '@/live/view';
 import { plainText } from '@/text/plain';
 import { outcomeWord } from '@/text/words';
@@ -76,7 +77,8 @@ export function useApprovalNotification(store: SessionStore, { session, waiting 
   const title = titleOf(session);
   useEffect(() => {
     for (const id of waiting) {
-      if (!known.current.has(id)) notify(`Approval needed: ${title}`, callName(store.event(id)), `tarsy-${id}`);
+      if (!known.current.has(id))
+        notify(`${approvalWord('waiting')}: ${title}`, callName(store.event(id)), `tarsy-${id}`);
       known.current.add(id);
     }
   }, [store, waiting, title]);

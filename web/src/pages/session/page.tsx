@@ -18,7 +18,7 @@ import { useInView } from '@/ui/sight';
 import { Stored, useStored } from '@/ui/stored';
 import { type Cancel, useCancel } from './actions';
 import { AlertCard } from './alert';
-import { ApprovalsProvider } from './approvals';
+import { SessionDecisions } from './approval';
 import { Chat } from './chat';
 import { focusComposer, hasDraft } from './composer';
 import { EvidencePanel } from './evidence';
@@ -129,7 +129,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
     },
   ]);
   return (
-    <ApprovalsProvider store={store} view={view}>
+    <SessionDecisions store={store} view={view}>
       <SessionHeader
         store={store}
         view={view}
@@ -180,7 +180,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
       </div>
       <EvidencePanel store={store} view={view} call={search.call} />
       {!roomForChat && <NarrowChat store={store} view={view} cancel={cancel} open={search.chat === true} />}
-    </ApprovalsProvider>
+    </SessionDecisions>
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a running session is doing, in words. */
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
+import { approvalWord } from '@/approval/words';
 import { waitsForApproval } from '@/live/approval';
 import type { EventView, SessionView, StageView } from '@/live/view';
 import { counted } from '@/text/format';
@@ -51,7 +52,7 @@ export function doingOf(event: EventView | undefined): { words: string; detail: 
     case 'llm_tool_call': {
       const { server, tool } = toolCallFacts(event);
       const name = server ? `${server}.${tool}` : tool;
-      if (waitsForApproval(event)) return { words: `Waiting for approval of ${name}`, detail: '' };
+      if (waitsForApproval(event)) return { words: `${approvalWord('waiting')} of ${name}`, detail: '' };
       return streaming
         ? { words: `Calling ${name}`, detail: previewOf(event) }
         : { words: `Reading the result of ${name}`, detail: '' };

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowDown, Hourglass } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { usePageCommands } from '@/app/commands';
+import { approvalWord } from '@/approval/words';
 import type { EventView, SessionStore, SessionView } from '@/live/view';
 import { counted } from '@/text/format';
 import { Button } from '@/ui/button';
@@ -29,7 +30,7 @@ export function WaitingApprovals({ store, view }: { store: SessionStore; view: S
       : [
           {
             id: 'approval',
-            label: 'Go to the call that needs approval',
+            label: 'Go to the call waiting for approval',
             keywords: ['approve', 'reject', 'waiting'],
             icon: <Hourglass aria-hidden />,
             run: () => void navigate({ search: (before) => ({ ...before, event: next }) }),
@@ -48,7 +49,7 @@ export function WaitingApprovals({ store, view }: { store: SessionStore; view: S
         >
           <Hourglass className="size-4 shrink-0" aria-hidden />
           <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-            <span className="font-semibold">Waiting for approval</span>
+            <span className="font-semibold">{approvalWord('waiting')}</span>
             {waiting.length === 1 ? `: ${callName(store.event(next))}` : `: ${counted(waiting.length, 'call')}`}
           </span>
           <Button asChild size="sm">
@@ -76,7 +77,7 @@ function useAnnouncement(store: SessionStore, waiting: readonly string[]): strin
   useEffect(() => {
     const fresh = waiting.find((id) => !known.current.has(id));
     for (const id of waiting) known.current.add(id);
-    if (fresh !== undefined) setText(`Approval needed: ${callName(store.event(fresh))}`);
+    if (fresh !== undefined) setText(`${approvalWord('waiting')}: ${callName(store.event(fresh))}`);
     else if (waiting.length === 0) setText('');
   }, [store, waiting]);
   return text;

@@ -11,7 +11,7 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
 import { Loading, ProblemPanel } from '@/ui/feedback';
-import { ApprovalCard } from '../approval-card';
+import { EventApproval } from '../approval';
 import { CallsContext, useTimeline } from './context';
 import { lookOf } from './look';
 
@@ -166,7 +166,7 @@ function CallBody({ event, summarised }: { event: EventView; summarised: boolean
         </p>
       )}
       {approval ? (
-        <ApprovalCard event={event} />
+        <EventApproval event={event} />
       ) : (
         <PayloadView label="Arguments" value={event.metadata?.arguments ?? ''} empty="No arguments." />
       )}

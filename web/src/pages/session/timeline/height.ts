@@ -20,7 +20,7 @@ const payloadHead = 32;
 const payloadMost = 448;
 const margins = 60;
 /** The height of an approval's facts and buttons. */
-const approvalHeight = 190;
+const approvalHeight = 330;
 
 /** The smallest width of a lane; lanes that do not fit are reached by scrolling. */
 const narrowestLane = 270;

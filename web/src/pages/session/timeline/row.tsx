@@ -1,5 +1,6 @@
 /** An event as a row: collapsed it has a fixed height, opened it shows everything. */
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { approvalWord } from '@/approval/words';
 import { approvalOf, waitsForApproval } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { duration, tokens } from '@/text/format';
@@ -211,23 +212,24 @@ function CallFacts({ facts, summarised }: { facts: ToolCallFacts; summarised: bo
   );
 }
 
-const approvalChips: Record<string, { word: string; look: string }> = {
-  waiting: { word: 'approval needed', look: 'bg-warn-soft text-warn' },
-  approved: { word: 'approved', look: 'bg-good-soft text-good' },
-  rejected: { word: 'rejected', look: 'bg-bad-soft text-bad' },
-  expired: { word: 'expired', look: 'bg-idle-soft text-idle' },
-  withdrawn: { word: 'withdrawn', look: 'bg-idle-soft text-idle' },
+const approvalChips: Record<string, string> = {
+  waiting: 'bg-warn-soft text-warn',
+  approved: 'bg-good-soft text-good',
+  rejected: 'bg-bad-soft text-bad',
+  expired: 'bg-idle-soft text-idle',
+  withdrawn: 'bg-idle-soft text-idle',
 };
 
 function ApprovalChip({ event }: { event: EventView }) {
-  const chip = approvalChips[approvalOf(event)?.status ?? ''];
-  if (!chip) return null;
+  const status = approvalOf(event)?.status ?? '';
+  const look = approvalChips[status];
+  if (!look) return null;
   return (
     <span
-      className={cn('shrink-0 rounded px-1.5 text-xs font-medium @max-md:sr-only', chip.look)}
+      className={cn('shrink-0 rounded px-1.5 text-xs font-medium @max-md:sr-only', look)}
       data-testid="approval-chip"
     >
-      {chip.word}
+      {approvalWord(status).toLowerCase()}
     </span>
   );
 }

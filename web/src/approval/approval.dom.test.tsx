@@ -2,11 +2,15 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EventView, SessionStore, SessionView } from '@/live/view';
-import { settled } from '../../../test/kit/settled';
-import { ApprovalCard } from './approval-card';
-import { ApprovalsProvider } from './approvals';
-import { event } from './fixture';
+import { settled } from '../../test/kit/settled';
+import { ApprovalCard } from './card';
+import { DecisionsProvider, undoMs } from './decisions';
+
+// There is no router here; the browser's scenarios leave the page.
+vi.mock('@tanstack/react-router', async (original) => ({
+  ...(await original<typeof import('@tanstack/react-router')>()),
+  useBlocker: () => ({ status: 'idle' }),
+}));
 
 const hour = 3_600_000;
 const original = '{"replicas":12345678901234567890,"ratio":1.10,"note":"<b>bold</b>"}';
@@ -17,6 +21,8 @@ interface Given {
   expiresIn?: number;
   approval?: object;
   edited?: string;
+  statement?: string;
+  earlier?: object;
 }
 
 let root: Root;
@@ -34,6 +40,7 @@ beforeEach(() => {
 afterEach(async () => {
   await act(async () => root.unmount());
   document.body.replaceChildren();
+  vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
@@ -43,24 +50,27 @@ async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn 
     status,
     scope: 'call',
     rule: 'approvals.rules[0]',
+    rule_text: 'A rule makes calls of every tool wait for a person.',
     expires_at: new Date(Date.now() + expiresIn).toISOString(),
     ...given.approval,
   };
-  const call: EventView = event('e1', 'llm_tool_call', {
-    status: status === 'waiting' ? 'streaming' : 'completed',
-    metadata: { server_name: 'cluster', tool_name: 'scale', approval_id: 'a1', approval },
-  });
   vi.stubGlobal('fetch', async (request: Request) => {
     const { pathname } = new URL(request.url);
     requests.push({ method: request.method, path: pathname, body: await request.text() });
     const json = (body: string, code = 200) =>
       new Response(body, { status: code, headers: { 'Content-Type': 'application/json' } });
     if (pathname === '/api/v1/me') return json(JSON.stringify({ name: 'ada', id: 'key-1', scopes, csrf_token: 'x' }));
+    if (pathname === '/api/v1/system/mcp-servers') {
+      return json('{"servers":[{"id":"cluster","tools":[{"name":"scale","description":"Changes the replicas."}]}]}');
+    }
     if (request.method === 'GET') {
       const shown = JSON.stringify({ ...approval, arguments: undefined });
       const withEdited = given.edited ? `${shown.slice(0, -1)},"arguments":${given.edited}}` : shown;
       return json(
-        `{"id":"a1","agent_name":"Fixer","server_name":"cluster","tool_name":"scale","tool_arguments":${original},"created_at":"2030-01-01T00:00:00Z","approval":${withEdited}}`,
+        `{"id":"a1","agent_name":"Fixer","server_name":"cluster","tool_name":"scale","tool_arguments":${original},"statement":${JSON.stringify(given.statement ?? '')},"earlier":${JSON.stringify(given.earlier)},"created_at":"2030-01-01T00:00:00Z","approval":${withEdited}}`.replace(
+          '"earlier":undefined,',
+          '',
+        ),
       );
     }
     if (refuse) {
@@ -70,16 +80,21 @@ async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn 
     return json('{"id":"a1","session_id":"s1","status":"approved"}', 202);
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const store = { reload } as unknown as SessionStore;
-  const view = { waiting: status === 'waiting' ? ['e1'] : [] } as unknown as SessionView;
   const place = document.body.appendChild(document.createElement('main'));
   root = createRoot(place);
   await act(async () =>
     root.render(
       <QueryClientProvider client={client}>
-        <ApprovalsProvider store={store} view={view}>
-          <ApprovalCard event={call} />
-        </ApprovalsProvider>
+        <DecisionsProvider waiting={status === 'waiting' ? ['a1'] : []} reload={reload}>
+          <ApprovalCard
+            id="a1"
+            approval={approval as Parameters<typeof ApprovalCard>[0]['approval']}
+            server="cluster"
+            tool="scale"
+            createdAt="2030-01-01T00:00:00Z"
+            waiting={status === 'waiting'}
+          />
+        </DecisionsProvider>
       </QueryClientProvider>,
     ),
   );
@@ -89,6 +104,16 @@ async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn 
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
 const text = (id: string) => find(id)?.textContent ?? '';
 const click = (id: string) => act(async () => find(id)?.click());
+/** Runs an action, and then lets the time pass in which its decision can be undone. */
+async function andLetItBeSent(action: () => Promise<unknown>) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await action();
+  expect(text('approval-held')).toContain('If you leave the page before, nothing is sent.');
+  expect(decisions()).toEqual([]);
+  await act(async () => void vi.advanceTimersByTime(undoMs));
+  vi.useRealTimers();
+}
+
 const decisions = () => requests.filter(({ method }) => method === 'POST');
 
 async function type(field: HTMLTextAreaElement | null | undefined, value: string) {
@@ -102,9 +127,13 @@ async function type(field: HTMLTextAreaElement | null | undefined, value: string
 describe('a call waiting for approval', () => {
   test('shows the agent, the tool, the rule, the expiry and the exact arguments', async () => {
     await draw();
-    expect(text('approval')).toContain('Approval needed');
+    expect(text('approval')).toContain('Waiting for approval');
     expect(text('approval')).toContain('Fixer wants to call cluster.scale');
-    expect(text('approval')).toContain('approvals.rules[0]');
+    expect(text('approval-rule')).toContain('A rule makes calls of every tool wait for a person.');
+    expect(text('approval-rule')).toContain('approvals.rules[0]');
+    await settled(() => expect(text('approval-does')).toBe('Changes the replicas. (as its server says)'));
+    expect(text('approval-statement')).toBe('The agent wrote no reason.');
+    expect(text('approval-earlier')).toBe('No decision about this tool among the last 500 requests.');
     expect(text('approval-expiry')).toMatch(/^Expires in (59 m|1 h)/);
     expect(find('approval-expiry')?.title).toMatch(/\d\d:\d\d/);
     expect(find('approval-arguments')?.querySelector('pre')?.textContent).toBe(
@@ -113,13 +142,49 @@ describe('a call waiting for approval', () => {
     expect(document.querySelector('b')).toBeNull();
   });
 
-  test('is approved with one click, then waits for the session', async () => {
+  test('shows the words of the agent as text and earlier decisions about the tool', async () => {
+    const earlier = {
+      approved: 3,
+      rejected: 1,
+      last_status: 'rejected',
+      last_by: 'bob',
+      last_at: '2020-01-01T00:00:00Z',
+    };
+    await draw({ statement: '<b>It hangs</b>. **Restart** it.', earlier });
+    expect(text('approval-statement')).toBe('What the agent wrote (not verified)<b>It hangs</b>. **Restart** it.');
+    expect(text('approval-earlier')).toContain('3 approved, 1 rejected. The last one was rejected by bob');
+    expect(document.querySelector('b')).toBeNull();
+  });
+
+  test('is approved with one click and sent after three seconds, then waits for the session', async () => {
     await draw();
-    await click('approval-approve');
+    await andLetItBeSent(() => click('approval-approve'));
     await settled(() => expect(text('approval-note')).toContain('Waiting for the session to continue'));
     expect(decisions()).toEqual([{ method: 'POST', path: '/api/v1/approvals/a1/approve', body: '{}' }]);
     expect(find('approval-approve')).toBeNull();
     expect(document.activeElement).toBe(find('approval'));
+  });
+
+  test('sends nothing if the decision is undone', async () => {
+    await draw();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await click('approval-approve');
+    expect(find('approval-approve')).toBeNull();
+    await act(async () => void vi.advanceTimersByTime(undoMs - 1));
+    await click('approval-undo');
+    expect(find('approval-approve')).not.toBeNull();
+    await act(async () => void vi.advanceTimersByTime(10 * undoMs));
+    expect(decisions()).toEqual([]);
+    expect(document.activeElement).toBe(find('approval'));
+  });
+
+  test('sends nothing if the page is left before', async () => {
+    await draw();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await click('approval-approve');
+    await act(async () => root.render(null));
+    await act(async () => void vi.advanceTimersByTime(10 * undoMs));
+    expect(decisions()).toEqual([]);
   });
 
   test('is rejected only with a reason', async () => {
@@ -129,8 +194,9 @@ describe('a call waiting for approval', () => {
     expect(text('reject-form')).toContain('Enter a reason.');
     expect(decisions()).toEqual([]);
     await type(find('reject-form')?.querySelector('textarea'), ' Not on a Friday ');
-    await click('reject-confirm');
-    await settled(() => expect(find('reject-form')).toBeNull());
+    await andLetItBeSent(() => click('reject-confirm'));
+    expect(find('reject-form')).toBeNull();
+    await settled(() => expect(text('approval-note')).toContain('Waiting for the session'));
     expect(decisions()).toEqual([
       { method: 'POST', path: '/api/v1/approvals/a1/reject', body: '{"reason":"Not on a Friday"}' },
     ]);
@@ -157,15 +223,16 @@ describe('a call waiting for approval', () => {
       ['removed', '"replicas": 12345678901234567890,'],
       ['added', '"replicas": 98765432109876543210,'],
     ]);
-    await click('edit-confirm');
-    await settled(() => expect(find('edit-form')).toBeNull());
+    await andLetItBeSent(() => click('edit-confirm'));
+    expect(find('edit-form')).toBeNull();
+    await settled(() => expect(text('approval-note')).toContain('Waiting for the session'));
     expect(decisions().at(-1)?.body).toBe(`{"arguments":${typed}}`);
   });
 
   test('shows a conflict and reloads when someone else has decided', async () => {
     await draw();
     refuse = { status: 409, detail: 'bob rejected this call.' };
-    await click('approval-approve');
+    await andLetItBeSent(() => click('approval-approve'));
     await settled(() => expect(text('approval-conflict')).toBe('bob rejected this call.'));
     expect(reload).toHaveBeenCalled();
     expect(find('approval-approve')).toBeNull();
@@ -176,8 +243,9 @@ describe('a call waiting for approval', () => {
     refuse = { status: 500, detail: 'The database is away.' };
     await click('approval-reject');
     await type(find('reject-form')?.querySelector('textarea'), 'Too risky');
-    await click('reject-confirm');
-    await settled(() => expect(text('reject-form')).toContain('The database is away.'));
+    await andLetItBeSent(() => click('reject-confirm'));
+    await settled(() => expect(text('approval')).toContain('The database is away.'));
+    await click('approval-reject');
     expect(find('reject-form')?.querySelector('textarea')?.value).toBe('Too risky');
     expect(reload).not.toHaveBeenCalled();
   });

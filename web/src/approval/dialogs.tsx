@@ -2,7 +2,6 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { type ApprovalCall, type Decision, longestReason } from '@/api/approvals';
 import { Button } from '@/ui/button';
-import { ProblemPanel } from '@/ui/feedback';
 import { Textarea } from '@/ui/input';
 import { Labelled } from '@/ui/labelled';
 import { Dialog, DialogClose, DialogContent } from '@/ui/overlay';
@@ -12,17 +11,17 @@ import { ArgumentsDiff } from './arguments-diff';
 interface Props {
   open: boolean;
   call: ApprovalCall;
-  busy: boolean;
-  error: Error | null;
+  /** What was decided before, and undone or refused. */
+  draft: Decision | undefined;
   close: () => void;
   decide: (id: string, decision: Decision) => void;
 }
 
 const nameOf = (call: ApprovalCall) => `${call.server}.${call.tool}`;
 
-export function RejectDialog({ open, call, busy, error, close, decide }: Props) {
+export function RejectDialog({ open, call, draft, close, decide }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const [reason, setReason] = useState('');
+  const [reason, setReason] = useState(draft?.reason ?? '');
   const [missing, setMissing] = useState(false);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -54,18 +53,18 @@ export function RejectDialog({ open, call, busy, error, close, decide }: Props) 
               />
             )}
           </Labelled>
-          {error && <ProblemPanel error={error} />}
-          <Buttons action="Reject" busy={busy} danger testId="reject-confirm" />
+          <Buttons action="Reject" danger testId="reject-confirm" />
         </form>
       </DialogContent>
     </Dialog>
   );
 }
 
-export function EditDialog({ open, call, busy, error, close, decide }: Props) {
+export function EditDialog({ open, call, draft, close, decide }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const [typed, setTyped] = useState(() => shownArguments(call.argumentsText));
-  const [reason, setReason] = useState('');
+  const edits = draft?.status === 'approved' ? draft.argumentsText : undefined;
+  const [typed, setTyped] = useState(() => edits ?? shownArguments(call.argumentsText));
+  const [reason, setReason] = useState(draft?.reason ?? '');
   const edited = readEdited(call.argumentsText, typed);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -109,20 +108,14 @@ export function EditDialog({ open, call, busy, error, close, decide }: Props) {
           </Labelled>
           {edited.state === 'changed' && <ArgumentsDiff before={edited.before} after={edited.after} />}
           {edited.state === 'unchanged' && <p className="text-ink-soft">No changes yet.</p>}
-          {error && <ProblemPanel error={error} />}
-          <Buttons
-            action="Approve edited call"
-            busy={busy}
-            disabled={edited.state !== 'changed'}
-            testId="edit-confirm"
-          />
+          <Buttons action="Approve edited call" disabled={edited.state !== 'changed'} testId="edit-confirm" />
         </form>
       </DialogContent>
     </Dialog>
   );
 }
 
-function Buttons(props: { action: string; busy: boolean; disabled?: boolean; danger?: boolean; testId: string }) {
+function Buttons(props: { action: string; disabled?: boolean; danger?: boolean; testId: string }) {
   return (
     <div className="flex flex-wrap justify-end gap-2">
       <DialogClose asChild>
@@ -131,10 +124,10 @@ function Buttons(props: { action: string; busy: boolean; disabled?: boolean; dan
       <Button
         type="submit"
         variant={props.danger ? 'danger' : 'primary'}
-        disabled={props.busy || props.disabled}
+        disabled={props.disabled}
         data-testid={props.testId}
       >
-        {props.busy ? `${props.action}…` : props.action}
+        {props.action}
       </Button>
     </div>
   );
