@@ -53,10 +53,12 @@ describe('the navigation', () => {
     const label = (pathname: string, search = {}) => entryOf(pathname, search)?.label;
     expect(label('/')).toBe('Sessions');
     expect(label('/', { severity: 'high' })).toBe('Sessions');
-    expect(label('/', { approvals: 'waiting', severity: 'high' })).toBe('Approvals');
+    expect(label('/', { approvals: 'waiting' })).toBe('Sessions');
+    expect(label('/approvals', { show: 'decided' })).toBe('Approvals');
     expect(label(`/sessions/${id}/trace`)).toBe('Sessions');
     expect(label('/alerts', { tab: 'silences' })).toBe('Not investigated');
     expect(label('/system')).toBe('Health');
+    expect(label('/system/audit', { action: 'key.create' })).toBe('Audit');
     expect(label('/system', { tab: 'jobs', queue: 'notes' })).toBe('Jobs');
     expect(label('/system', { tab: 'usage' })).toBe('Usage');
     expect(label('/nowhere')).toBeUndefined();

@@ -11,6 +11,7 @@ import {
   type LucideIcon,
   NotebookPen,
   Scale,
+  ScrollText,
   Send,
   Settings2,
   SquareKanban,
@@ -23,7 +24,17 @@ export const groups = ['Work', 'Insights', 'System'] as const;
 type Group = (typeof groups)[number];
 
 export interface NavigationEntry {
-  to: '/' | '/alerts' | '/notes' | '/review' | '/board' | '/submit' | '/quality' | '/system';
+  to:
+    | '/'
+    | '/approvals'
+    | '/alerts'
+    | '/notes'
+    | '/review'
+    | '/board'
+    | '/submit'
+    | '/quality'
+    | '/system'
+    | '/system/audit';
   /** What the page's address has in addition; the other entries of the same path lack it. */
   search?: Readonly<Record<string, string>>;
   label: string;
@@ -39,7 +50,7 @@ export interface NavigationEntry {
 
 export const pages = {
   sessions: { to: '/', label: 'Sessions', icon: ListTree, key: 's', also: ['/sessions/'] },
-  approvals: { to: '/', search: { approvals: 'waiting' }, label: 'Approvals', icon: Hourglass, key: 'p' },
+  approvals: { to: '/approvals', label: 'Approvals', icon: Hourglass, key: 'p' },
   alerts: { to: '/alerts', label: 'Not investigated', icon: BellOff, key: 'a' },
   notes: { to: '/notes', label: 'Notes', icon: NotebookPen, key: 't', group: 'Work' },
   review: { to: '/review', label: 'Review', icon: Scale, key: 'r', group: 'Work' },
@@ -58,6 +69,7 @@ export const pages = {
     group: 'System',
   },
   keys: { to: '/system', search: { tab: 'keys' }, label: 'Keys', icon: KeyRound, key: 'k', group: 'System' },
+  audit: { to: '/system/audit', label: 'Audit', icon: ScrollText, key: 'i', group: 'System' },
   submit: { to: '/submit', label: 'Submit alert', icon: Send, key: 'n', unlisted: true },
 } as const satisfies Record<string, NavigationEntry>;
 
@@ -70,12 +82,14 @@ export function nameOf({ group, label }: NavigationEntry): string {
 
 /** Returns the entry that an address belongs to. */
 export function entryOf(pathname: string, search: Readonly<Record<string, unknown>>): NavigationEntry | undefined {
-  const entries = navigation.filter(
+  const matching = navigation.filter(
     (entry) =>
       pathname === entry.to ||
       (entry.to !== '/' && pathname.startsWith(`${entry.to}/`)) ||
       entry.also?.some((prefix) => pathname.startsWith(prefix)),
   );
+  const longest = Math.max(...matching.map((entry) => entry.to.length));
+  const entries = matching.filter((entry) => entry.to.length === longest);
   return (
     entries.find(
       (entry) => entry.search && Object.entries(entry.search).every(([name, value]) => search[name] === value),

@@ -1,24 +1,25 @@
 /** The numbers in the navigation: what waits for a person. */
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, body } from '@/api/client';
+import { approvalsKey, waitingApprovals } from '@/api/approvals';
 import { reviewCount } from '@/api/notes';
 import { useSessionsFeed } from '@/live/hooks';
 import { type NavigationEntry, pages } from './navigation';
 
-const waitingApprovals = queryOptions({
-  queryKey: ['approvals', 'waiting'] as const,
-  staleTime: 30_000,
-  refetchInterval: 60_000,
-  queryFn: ({ signal }) => body(api.GET('/api/v1/approvals', { signal })),
-  select: ({ approvals }) => approvals.length,
-});
+/** A badge is not worth more than a request a minute; the feed brings changes sooner. */
+const waitingCount = () =>
+  queryOptions({
+    ...waitingApprovals(),
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+    select: ({ approvals }) => approvals.length,
+  });
 
-/** Keeps the number of approvals up to date. Only the frame calls it. */
+/** Keeps the lists of approvals and their number up to date. Only the frame calls it. */
 export function useLiveApprovals(): void {
   const client = useQueryClient();
   useSessionsFeed(() => {
     const refetchType = document.hidden ? 'none' : 'active';
-    void client.invalidateQueries({ queryKey: waitingApprovals.queryKey, refetchType }, { cancelRefetch: false });
+    void client.invalidateQueries({ queryKey: approvalsKey, refetchType }, { cancelRefetch: false });
   });
 }
 
@@ -30,7 +31,7 @@ export function Waiting({ entries }: { entries: readonly NavigationEntry[] }) {
 }
 
 function Approvals() {
-  const { data: count = 0 } = useQuery(waitingApprovals);
+  const { data: count = 0 } = useQuery(waitingCount());
   return <Count count={count} what="waiting" testId="approvals-count" />;
 }
 

@@ -12,7 +12,6 @@ import { useTitle } from '@/app/title';
 import { ApprovalCard } from '@/approval/card';
 import { DecisionsProvider } from '@/approval/decisions';
 import { approvalWord } from '@/approval/words';
-import { useSessionsFeed } from '@/live/hooks';
 import { Answer } from '@/ui/answer';
 import { EmptyState } from '@/ui/feedback';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
@@ -29,7 +28,6 @@ export function ApprovalsPage() {
     const refetchType = document.hidden ? 'none' : 'active';
     void client.invalidateQueries({ queryKey: approvalsKey, refetchType }, { cancelRefetch: false });
   };
-  useSessionsFeed(reload);
   const count = waiting.data?.approvals.length ?? 0;
   useTitle(count > 0 ? `(${count}) Approvals` : 'Approvals');
   return (
