@@ -1,36 +1,9 @@
-/** React hooks for live data. The page has one socket, and one store per session. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
-import * as queries from '@/api/queries';
+/** React hooks for live data. The page has one socket. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { liveOf } from './live';
 import { invalidate } from './notes';
 import type { ConnectionState } from './socket';
-import type { EventView, SessionState, SessionStore } from './view';
-
-/** Watches a session while the caller is mounted and a little longer, so that going back shows it immediately. */
-export function useSession(sessionId: string): { store: SessionStore; state: SessionState } {
-  const live = liveOf(useQueryClient());
-  const store = live.session(sessionId);
-  useEffect(() => live.watch(store), [live, store]);
-  return { store, state: useSyncExternalStore(store.subscribe, store.state) };
-}
-
-/** Returns one event of a session; re-renders only when that event changes. */
-export function useEvent(store: SessionStore, eventId: string): EventView | undefined {
-  const subscribe = useCallback((listener: () => void) => store.subscribeEvent(eventId, listener), [store, eventId]);
-  return useSyncExternalStore(subscribe, () => store.event(eventId));
-}
-
-/**
- * Loads the full event if the view has only its beginning. Not while it streams: the rest arrives anyway, and a
- * response would be outdated before it is shown. `event` is undefined until the full event is loaded.
- */
-export function useWhole(store: SessionStore, preview: EventView | undefined) {
-  const partial = preview?.truncated === true && preview.status !== 'streaming';
-  const query = useQuery({ ...queries.timelineEvent(store.sessionId, preview?.id ?? ''), enabled: partial });
-  const event = partial ? query.data && { ...preview, ...query.data } : preview;
-  return { event, error: partial ? query.error : null, retry: () => void query.refetch() };
-}
 
 /** Calls back when the list of sessions may have changed, at most once a second. */
 export function useSessionsFeed(onChange: () => void): void {

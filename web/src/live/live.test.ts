@@ -4,40 +4,43 @@ import { FakeClock } from './fake/clock';
 import { FakeServer } from './fake/server';
 import { sessionId } from './fake/story';
 import { createLive, type Live } from './live';
+import { createSessions, type Sessions } from './sessions';
 
 let clock: FakeClock;
 let server: FakeServer;
 let live: Live;
+let sessions: Sessions;
 
 beforeEach(() => {
   clock = new FakeClock();
   server = new FakeServer(clock, []);
-  live = createLive(new QueryClient(), server.env);
+  live = createLive(server.env);
+  sessions = createSessions(new QueryClient(), live);
 });
 
 describe('live data of a page', () => {
   test('a session has one store, kept for 30 seconds after its last watcher', async () => {
-    const store = live.session(sessionId);
-    expect(live.session(sessionId)).toBe(store);
-    const leave = live.watch(store);
-    const leaveToo = live.watch(store);
+    const store = sessions.session(sessionId);
+    expect(sessions.session(sessionId)).toBe(store);
+    const leave = sessions.watch(store);
+    const leaveToo = sessions.watch(store);
     leave();
     await clock.advance(120_000);
-    expect(live.session(sessionId)).toBe(store);
+    expect(sessions.session(sessionId)).toBe(store);
     leaveToo();
     await clock.advance(29_000);
-    expect(live.session(sessionId)).toBe(store);
+    expect(sessions.session(sessionId)).toBe(store);
     await clock.advance(2_000);
-    expect(live.session(sessionId)).not.toBe(store);
+    expect(sessions.session(sessionId)).not.toBe(store);
   });
 
   test('a session watched again in time keeps its store', async () => {
-    const store = live.session(sessionId);
-    live.watch(store)();
+    const store = sessions.session(sessionId);
+    sessions.watch(store)();
     await clock.advance(20_000);
-    live.watch(store);
+    sessions.watch(store);
     await clock.advance(60_000);
-    expect(live.session(sessionId)).toBe(store);
+    expect(sessions.session(sessionId)).toBe(store);
   });
 
   test('list changes are reported at most once a second and after reconnecting', async () => {

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { LoaderCircle, RotateCcw } from 'lucide-react';
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from 'react';
-import { useWhole } from '@/live/hooks';
+import { useWhole } from '@/live/session-hooks';
 import type { EventView, SessionStore } from '@/live/view';
 import { counted } from '@/text/format';
 import { Markdown } from '@/text/markdown';

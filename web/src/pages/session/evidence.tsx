@@ -6,7 +6,7 @@ import { getRouteApi, Link, useRouter, useRouterState } from '@tanstack/react-ro
 import { ListTree, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { useWhole } from '@/live/hooks';
+import { useWhole } from '@/live/session-hooks';
 import type { EventView, SessionStore, SessionView } from '@/live/view';
 import { ResultView } from '@/result/result-view';
 import { withoutMarks } from '@/text/citation';

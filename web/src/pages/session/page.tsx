@@ -9,7 +9,7 @@ import { isOver } from '@/api/status';
 import type { AlertState } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { useTitle } from '@/app/title';
-import { useSession } from '@/live/hooks';
+import { useSession } from '@/live/session-hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';

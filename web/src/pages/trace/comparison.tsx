@@ -1,7 +1,7 @@
 /** Two executions of one stage side by side: metrics, steps and results. */
 import { useId, useMemo } from 'react';
 import type { Trace, TraceExecution } from '@/api/types';
-import { useEvent, useWhole } from '@/live/hooks';
+import { useEvent, useWhole } from '@/live/session-hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { duration, tokens } from '@/text/format';
 import { Markdown } from '@/text/markdown';

@@ -7,7 +7,7 @@ import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { Trace } from '@/api/types';
 import { useTitle } from '@/app/title';
-import { useSession } from '@/live/hooks';
+import { useSession } from '@/live/session-hooks';
 import type { SessionStore, SessionView } from '@/live/view';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { useNow } from '@/ui/now';

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SessionDetail, Trace } from '@/api/types';
-import { useSession } from '@/live/hooks';
+import { useSession } from '@/live/session-hooks';
 import { duration, shortId, tokens } from '@/text/format';
 import { Card, CardBody, CardHeader, CardTitle } from '@/ui/card';
 import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import * as queries from '@/api/queries';
 import type { MCPInteractionItem } from '@/api/types';
-import { useEvent } from '@/live/hooks';
+import { useEvent } from '@/live/session-hooks';
 import type { SessionStore } from '@/live/view';
 import { beginning, duration, tokens } from '@/text/format';
 import { payloadOf } from '@/text/payload';

@@ -1,7 +1,7 @@
 /** The content of an opened row: one component per kind of body in look.ts. */
 import { type ReactNode, useContext, useDeferredValue, useState } from 'react';
 import { approvalOf } from '@/live/approval';
-import { useWhole } from '@/live/hooks';
+import { useWhole } from '@/live/session-hooks';
 import type { EventView } from '@/live/view';
 import { ResultView } from '@/result/result-view';
 import { tokens } from '@/text/format';
