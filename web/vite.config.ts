@@ -103,16 +103,43 @@ function bundled(): Plugin {
   };
 }
 
+/** What a function that names a group learns about modules. */
+interface ChunkingContext {
+  getModuleInfo(id: string): { importers: readonly string[] } | null;
+}
+
 const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.join('|')})/`);
 
 /** Code that not every page needs: the pages themselves, overlays and charts. */
 const aside =
   /\/src\/(approval\/|pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|handling\/dialogs|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
 
+/** Returns the modules that need a module as soon as they run, directly or through others. */
+function neededBy(id: string, ctx: ChunkingContext, seen = new Set<string>()): Set<string> {
+  if (seen.has(id)) return seen;
+  seen.add(id);
+  for (const importer of ctx.getModuleInfo(id)?.importers ?? []) neededBy(importer, ctx, seen);
+  return seen;
+}
+
+/** The code that several pages share, if one of these files needs it. */
+const sharedBy = (name: string, priority: number, users: string[]) => ({
+  name: (id: string, ctx: ChunkingContext) => {
+    const all = neededBy(id, ctx);
+    return users.length === 0 || users.some((user) => all.has(path.join(src, user))) ? name : null;
+  },
+  debugName: name,
+  priority,
+  minShareCount: 2,
+  // Without `aside`: a module that imports overlays or charts would pull them into this group.
+  test: (id: string) => (/\/src\//.test(id) && !aside.test(id)) || /\/node_modules\/lucide-react\//.test(id),
+});
+
 /**
  * Groups the code into few files: on a high-latency connection each file costs more than its bytes. The first view is
- * one file, the code of every page two, the overlays another, and each page has its own. A group includes what its
- * modules import, unless a group of higher priority has it.
+ * one file, the code of every page two, what else a session shows first another, and so are the code of other pages and
+ * the overlays; each page has its own. A group includes what its modules import, unless a group of higher priority has
+ * it.
  */
 const groups = [
   { name: 'first', priority: 5, test: /\/src\/first\/|vite\/(preload-helper|modulepreload)|rolldown\/runtime/ },
@@ -134,13 +161,9 @@ const groups = [
       '@radix-ui/react-compose-refs',
     ),
   },
-  {
-    name: 'shared',
-    priority: 3,
-    minShareCount: 2,
-    // Without `aside`: a module that imports overlays or charts would pull them into this group.
-    test: (id: string) => (/\/src\//.test(id) && !aside.test(id)) || /\/node_modules\/lucide-react\//.test(id),
-  },
+  sharedBy('shared', 3.2, ['main.tsx', 'pages/sessions/page.tsx']),
+  sharedBy('session', 3.1, ['pages/session/page.tsx']),
+  sharedBy('common', 3, []),
   {
     name: 'overlay',
     priority: 2,

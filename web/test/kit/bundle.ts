@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 const dist = path.resolve(import.meta.dirname, '../../dist');
 
 /** The budget in files and bytes until the first view of the list, and until the whole page has loaded. */
-export const budgets = { first: { files: 5, bytes: 19_000 }, whole: { files: 11, bytes: 225_000 } };
+export const budgets = { first: { files: 5, bytes: 19_000 }, whole: { files: 11, bytes: 216_000 } };
 
 interface Chunk {
   file: string;
