@@ -125,6 +125,7 @@ type ApprovalRequest struct {
 
 // EarlierDecisions counts what people decided about calls of one tool, among the last RecentApprovals requests before this one.
 type EarlierDecisions struct {
+	// How many calls were approved and rejected.
 	Approved int `doc:"How many calls were approved." json:"approved"`
 	Rejected int `doc:"How many calls were rejected." json:"rejected"`
 	// The most recent of these decisions.

@@ -121,7 +121,7 @@ func badOthers() []badRequest {
 			http.StatusBadRequest, tarsy.CodeUnknownField, "reason", ""),
 		send("a key for nothing", http.MethodPost, "/api/v1/keys", `{"name":"x"}`, http.StatusBadRequest, tarsy.CodeMissingField, "scopes", ""),
 		send("a key for everything", http.MethodPost, "/api/v1/keys", `{"name":"x","scopes":["root"]}`,
-			http.StatusBadRequest, tarsy.CodeInvalidField, "scopes", "admin"),
+			http.StatusBadRequest, tarsy.CodeInvalidField, "scopes[0]", "admin"),
 		send("a key that is not there", http.MethodDelete, "/api/v1/keys/abcdefgh", ``, http.StatusNotFound, tarsy.CodeKeyNotFound, "", ""),
 	}
 }

@@ -41,7 +41,7 @@ func (c *contracts) approvals(t *testing.T) {
 	}
 
 	open := get(t, app, "/api/v1/approvals")
-	c.require(t, "ApprovalList", open, map[string]is{"approvals": list(1)})
+	c.require(t, "ApprovalList", open, map[string]is{"approvals": list(1), "next_cursor": isAbsent})
 	c.require(t, "ApprovalRequest", within(t, open, "approvals", 0), request)
 	c.require(t, "ApprovalRequest", get(t, app, "/api/v1/approvals/"+waiting.ID), request)
 	c.requireSome(t, "SessionItem", within(t, get(t, app, "/api/v1/sessions?approvals=waiting"), "sessions", 0), map[string]is{

@@ -255,7 +255,7 @@ func badKeys() []badRequest {
 		key("key from nothing", "", tarsy.CodeInvalidJSON, "", "name, scopes"),
 		key("key without name", `{"scopes":["read"]}`, tarsy.CodeMissingField, "name", "name"),
 		key("key without scopes", `{"name":"ci"}`, tarsy.CodeMissingField, "scopes", "at least one"),
-		key("key with unknown scope", `{"name":"ci","scopes":["root"]}`, tarsy.CodeInvalidField, "scopes", "read, write and admin"),
+		key("key with unknown scope", `{"name":"ci","scopes":["root"]}`, tarsy.CodeInvalidField, "scopes[0]", "read, write and admin"),
 		key("key with a text for scopes", `{"name":"ci","scopes":"read"}`, tarsy.CodeInvalidField, "scopes", "must be a list, not text"),
 		key("key with unknown field", `{"name":"ci","scope":["read"]}`, tarsy.CodeUnknownField, "scope", "did you mean scopes?"),
 		{
@@ -269,7 +269,7 @@ func badKeys() []badRequest {
 		},
 		{
 			name: "re-run with an empty selection", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/rerun", body: `{"mcp":{"servers":[]}}`,
-			status: http.StatusBadRequest, code: tarsy.CodeMissingField, field: "mcp_selection.servers", says: "at least one server",
+			status: http.StatusBadRequest, code: tarsy.CodeMissingField, field: "mcp.servers", says: "at least one server",
 		},
 		{
 			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/cancel", body: `{"reason":"x"}`,

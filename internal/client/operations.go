@@ -40,7 +40,7 @@ const (
 	ShareSession     Operation[NewShare, CreatedShare]              = "POST /api/v1/sessions/{id}/shares"
 	RevokeShare      Operation[None, tarsy.Share]                   = "DELETE /api/v1/sessions/{id}/shares/{share_id}"
 	GetQuality       Operation[QualityPeriod, tarsy.Quality]        = "GET /api/v1/quality"
-	ListApprovals    Listing[ApprovalFilter, tarsy.ApprovalRequest] = "GET /api/v1/approvals approvals"
+	ListApprovals    Listing[ApprovalFilter, tarsy.ApprovalRequest] = "GET /api/v1/approvals approvals paged"
 	Approve          Operation[Approval, Decision]                  = "POST /api/v1/approvals/{id}/approve"
 	Reject           Operation[Rejection, Decision]                 = "POST /api/v1/approvals/{id}/reject"
 
