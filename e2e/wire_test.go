@@ -82,10 +82,14 @@ func newWire(t testing.TB, database string) *wire {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
-	through := url.URL{
-		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
-		Path: "/" + config.Database, RawQuery: "sslmode=disable",
-	}
+	// The other settings of the address stay, such as the time limit of connecting.
+	through, err := url.Parse(database)
+	require.NoError(t, err)
+
+	through.Host = listener.Addr().String()
+	query := through.Query()
+	query.Set("sslmode", "disable")
+	through.RawQuery = query.Encode()
 
 	w := &wire{URL: through.String(), listener: listener}
 	w.network, w.address = pgconn.NetworkAddress(config.Host, config.Port)

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 // databasePrefix is the prefix of the names of all databases of runs: tarsy_test_<run>_<name>.
@@ -49,6 +52,8 @@ func newRun(ctx context.Context, server string, wanted schema) (*run, error) {
 	if err != nil || (maintenance.Scheme != "postgres" && maintenance.Scheme != "postgresql") {
 		return nil, errors.New("the address of the test server must be a URL: postgres://user:password@host/database")
 	}
+	boundConnecting(maintenance)
+	server = maintenance.String()
 	var id [8]byte
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, fmt.Errorf("choose a run id: %w", err)
@@ -69,6 +74,20 @@ func newRun(ctx context.Context, server string, wanted schema) (*run, error) {
 		return nil, err
 	}
 	return begun, nil
+}
+
+// connectWithin is how long an attempt to connect may take on an idle machine. The default of TARSy is a few seconds, which a server
+// that copies databases and starts dozens of processes at once can need on a busy one.
+const connectWithin = 30 * time.Second
+
+// boundConnecting adds the time limit of tests to an address, unless it has one.
+func boundConnecting(server *url.URL) {
+	query := server.Query()
+	if query.Has("connect_timeout") {
+		return
+	}
+	query.Set("connect_timeout", strconv.Itoa(int(slowness.Scale(connectWithin).Seconds())))
+	server.RawQuery = query.Encode()
 }
 
 func (r *run) prepare(ctx context.Context, wanted schema) error {
