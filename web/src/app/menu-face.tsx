@@ -19,9 +19,10 @@ export function MenuFace({
   return (
     <>
       {more && <Ellipsis aria-hidden />}
-      {more && here ? here.label : label}
+      {/* The name of the page gives way where the bar is full. */}
+      <span className="truncate">{more && here ? here.label : label}</span>
       {more && here && <span className="sr-only">; more pages</span>}
-      <ChevronDown aria-hidden className="size-3.5! max-md:hidden md:block!" />
+      <ChevronDown aria-hidden className="size-3.5! shrink-0 max-md:hidden md:block!" />
       <Waiting entries={entries} />
     </>
   );

@@ -8,6 +8,7 @@ import { asProblem } from '@/api/problem';
 import * as queries from '@/api/queries';
 import { useZone, zone, zoneAbbreviation, zoneName, zones } from '@/text/zone';
 import { Button } from '@/ui/button';
+import { cn } from '@/ui/cn';
 import { useNow } from '@/ui/now';
 import { Menu, MenuContent, MenuItem, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuTrigger } from '@/ui/overlay';
 import { leave } from './leave';
@@ -23,7 +24,7 @@ export function HeaderMenus({ onHelp }: { onHelp: () => void }) {
   return (
     <>
       <ZoneMenu />
-      <Button variant="ghost" size="icon" className="max-sm:hidden" aria-label="Keyboard shortcuts" onClick={onHelp}>
+      <Button variant="ghost" size="icon" className="max-lg:hidden" aria-label="Keyboard shortcuts" onClick={onHelp}>
         <Keyboard aria-hidden />
       </Button>
       <ThemeMenu />
@@ -161,7 +162,7 @@ export function PagesMenu({
         <button
           type="button"
           aria-current={here ? 'page' : undefined}
-          className={entryLook}
+          className={cn(entryLook, 'min-w-0')}
           data-testid={`pages-${label.toLowerCase()}`}
         >
           <MenuFace label={label} entries={entries} here={here} />

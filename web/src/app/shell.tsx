@@ -94,7 +94,7 @@ export function Shell() {
         <BudgetLeft />
         <DegradedBadge />
         <ConnectionLight />
-        <Suspense fallback={<span className="h-8 w-[7.4rem] max-sm:w-20" />}>
+        <Suspense fallback={<span className="h-8 w-[7.4rem] max-lg:w-20" />}>
           <HeaderMenus onHelp={() => setOver('help')} />
         </Suspense>
       </header>
@@ -138,7 +138,7 @@ function Navigation() {
   return (
     <nav
       aria-label="Pages"
-      className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 xl:gap-1"
+      className="flex items-stretch max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-30 max-md:h-14 max-md:border-t max-md:border-line max-md:bg-surface md:h-12 md:min-w-0 xl:gap-1"
     >
       {navigation
         .filter((entry) => entry.group === undefined && !entry.unlisted)

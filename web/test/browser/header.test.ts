@@ -1,6 +1,7 @@
 /** The status in the top bar of every page: the health of the system, the rest of the budget, and the time zone. */
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
+import { sideways } from '../kit/look';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -107,4 +108,17 @@ test('a submission error is scrolled into view and focused', async () => {
   await page.locator('main').evaluate((main) => main.scrollTo({ top: 0 }));
   await eventually(() => visible()).toBe(true);
   await server().restart();
+});
+
+test('the top bar fits a tablet with every mark and the longest name', async () => {
+  const { page } = await visit('/system?tab=config', { viewport: { width: 768, height: 900 } });
+  await page.getByTestId('degraded').waitFor();
+  await page.getByTestId('theme-switch').waitFor();
+  await eventually(() => page.getByTestId('pages-more').getAttribute('aria-current')).toBe('page');
+  await eventually(() => sideways(page)).toEqual([]);
+
+  await page.setViewportSize({ width: 1024, height: 900 });
+  await page.getByTestId('budget-left').waitFor();
+  await page.getByTestId('pages-system').waitFor();
+  await eventually(() => sideways(page)).toEqual([]);
 });

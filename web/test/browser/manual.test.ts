@@ -51,6 +51,7 @@ test('the manual is read and searched without scripts', async () => {
 test('palette and help open the manual', async () => {
   const tab = await visit('/');
   const { page } = tab;
+  await page.getByTestId('pages-system').waitFor();
   await page.keyboard.press('?');
   const help = page.getByTestId('keyboard-help');
   await help.waitFor();

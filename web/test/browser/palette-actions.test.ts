@@ -59,14 +59,33 @@ async function controls(page: Page, part: string): Promise<Control[]> {
   return found;
 }
 
-async function paletteLines(page: Page): Promise<string[]> {
+interface Lines {
+  /** The actions of the page. */
+  here: string[];
+  /** The pages; tabs with an address of their own are among them. */
+  elsewhere: string[];
+}
+
+async function paletteLines(page: Page): Promise<Lines> {
   await page.keyboard.press('Control+k');
-  const options = page.getByTestId('palette').getByRole('group', { name: 'On this page' }).getByRole('option');
-  await page.getByTestId('palette').waitFor();
-  const lines = await options.allInnerTexts();
+  const palette = page.getByTestId('palette');
+  await palette.waitFor();
+  const read = (group: string) =>
+    palette
+      .getByRole('group', { name: group })
+      .getByRole('option')
+      .evaluateAll((options) =>
+        options.map((option) => {
+          // Without the keys, which a phone does not show.
+          const text = option.cloneNode(true) as HTMLElement;
+          for (const key of text.querySelectorAll('kbd')) key.remove();
+          return (text.textContent ?? '').replace(/\s+/g, ' ').trim();
+        }),
+      );
+  const lines = { here: await read('On this page'), elsewhere: await read('Go to') };
   await page.keyboard.press('Escape');
-  await page.getByTestId('palette').waitFor({ state: 'detached' });
-  return lines.map((line) => line.replace(/\s+/g, ' ').trim());
+  await palette.waitFor({ state: 'detached' });
+  return lines;
 }
 
 function covers(line: string, { role, name }: Control): boolean {
@@ -86,7 +105,7 @@ function covers(line: string, { role, name }: Control): boolean {
 const pages = places.filter(({ name }) => !['chat', 'trace', 'no such page'].includes(name));
 
 /** The palette entries of each page on a wide screen, for comparison by other tests. */
-const wideLines = new Map<string, string[]>();
+const wideLines = new Map<string, Lines>();
 
 async function openWide({ address, ready }: Place): Promise<Page> {
   const { page } = await visit(address(sessions), { viewport: { width: 1280, height: 900 } });
@@ -96,23 +115,24 @@ async function openWide({ address, ready }: Place): Promise<Page> {
 
 test.each(pages)('the palette has every action of $name', async (place) => {
   const page = await openWide(place);
-  const read = { lines: [] as string[] };
+  const read: Lines = { here: [], elsewhere: [] };
   await eventually(async () => {
-    const lines = await paletteLines(page);
+    Object.assign(read, await paletteLines(page));
+    const lines = [...read.here, ...read.elsewhere];
     const all = await controls(page, 'main');
     // Controls of timeline rows and cards are excluded, and so are names that several rows share.
     const rows =
       '[data-testid=timeline] ul[aria-label=Events], [data-testid=board], label:has([data-testid=select-row])';
     const ofRows = await controls(page, rows);
     const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
-    read.lines = lines;
     return all
       .filter((control) => times(control) === 1 && !ofRows.some(({ name }) => name === control.name))
       .filter((control) => !lines.some((line) => covers(line, control)));
   }).toEqual([]);
-  const { lines } = read;
-  expect(new Set(lines).size, `no line is there twice: ${lines}`).toBe(lines.length);
-  wideLines.set(place.name, lines);
+  for (const lines of [read.here, read.elsewhere]) {
+    expect(new Set(lines).size, `no line is there twice: ${lines}`).toBe(lines.length);
+  }
+  wideLines.set(place.name, read);
 });
 
 const phone = { viewport: { width: 360, height: 740 } };
@@ -121,12 +141,15 @@ const onlyWide = ['Close chat'];
 
 test.each(pages)('the palette of $name has the same actions on a phone', async (place) => {
   const lines = wideLines.get(place.name) ?? (await paletteLines(await openWide(place)));
-  const wide = lines.filter((line) => !onlyWide.includes(line));
+  const wide = lines.here.filter((line) => !onlyWide.includes(line));
   const narrow = (await visit(place.address(sessions), phone)).page;
   await place.ready(narrow);
   await eventually(async () => {
-    const lines = await paletteLines(narrow);
-    return wide.filter((line) => !lines.includes(line));
+    const { here, elsewhere } = await paletteLines(narrow);
+    return [
+      ...wide.filter((line) => !here.includes(line)),
+      ...lines.elsewhere.filter((line) => !elsewhere.includes(line)),
+    ];
   }).toEqual([]);
 });
 

@@ -34,7 +34,7 @@ export function definePageTests(colorScheme: 'light' | 'dark', axeWidths: readon
 }
 
 /** Returns what makes the page wider than the window: reading must not need horizontal scrolling. */
-function sideways(page: Page): Promise<string[]> {
+export function sideways(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [document.documentElement, document.querySelector('main')]
       .filter((element) => element !== null && element.scrollWidth > element.clientWidth)
