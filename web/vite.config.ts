@@ -6,7 +6,7 @@ import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { inOrder, readHistory } from './test/kit/history';
+import { inOrder, readHistory, usualHistory } from './test/kit/history';
 import { limits, measureSlowness } from './test/kit/limits';
 import { Reporter } from './test/kit/reporter';
 
@@ -18,7 +18,8 @@ const server = process.env.TARSY_SERVER ?? 'http://127.0.0.1:8080';
 /** Starts failing and slow test files first. */
 class ByHistory extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return inOrder(files, ({ moduleId }) => path.relative(import.meta.dirname, moduleId), readHistory());
+    const history = { ...usualHistory(), ...readHistory() };
+    return inOrder(files, ({ moduleId }) => path.relative(import.meta.dirname, moduleId), history);
   }
 }
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { inOrder, readHistory, remember } from './history';
+import { inOrder, readHistory, remember, usualHistory } from './history';
 
 const sizes: Record<string, number> = { small: 10, large: 100, known: 50, failing: 1 };
 const order = (names: string[], history: Parameters<typeof inOrder>[2]) =>
@@ -21,6 +21,12 @@ test('a file without a record is placed by its size among those with one', () =>
   // 50 bytes took 5 seconds, so 100 bytes are estimated at 10 seconds, and 10 bytes at one.
   const history = { known: { took: 5000, failures: 0 } };
   expect(order(['small', 'known', 'large'], history)).toEqual(['large', 'known', 'small']);
+});
+
+test('the usual durations are those of existing files', () => {
+  const names = Object.keys(usualHistory());
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !existsSync(path.resolve(import.meta.dirname, '../..', name)))).toEqual([]);
 });
 
 test('files that failed come first, the one that failed most before the others', () => {
