@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -82,14 +83,11 @@ func newWire(t testing.TB, database string) *wire {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
-	// The other settings of the address stay, such as the time limit of connecting.
-	through, err := url.Parse(database)
-	require.NoError(t, err)
-
-	through.Host = listener.Addr().String()
-	query := through.Query()
-	query.Set("sslmode", "disable")
-	through.RawQuery = query.Encode()
+	limit := strconv.Itoa(int(config.ConnectTimeout.Seconds()))
+	through := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: url.Values{"sslmode": {"disable"}, "connect_timeout": {limit}}.Encode(),
+	}
 
 	w := &wire{URL: through.String(), listener: listener}
 	w.network, w.address = pgconn.NetworkAddress(config.Host, config.Port)
