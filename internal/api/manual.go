@@ -54,7 +54,7 @@ func (m *manualPages) serve(w http.ResponseWriter, r *http.Request) bool {
 	// Links between Markdown files, such as in a checkout.
 	if page, isMarkdown := strings.CutSuffix(address, ".md"); isMarkdown {
 		if page = strings.TrimSuffix(page, "/README"); content.files[page] != nil {
-			http.Redirect(w, r, page, http.StatusMovedPermanently)
+			http.Redirect(w, r, page, http.StatusMovedPermanently) //nolint:gosec // it is the path of one of our pages
 
 			return true
 		}

@@ -136,7 +136,7 @@ func writeHTML(w http.ResponseWriter, r *http.Request, status int, text []byte) 
 
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the browser may have gone away
+	_, _ = w.Write(text) //nolint:gosec // templates escape what they are given; the browser may have gone away
 }
 
 // write sends a complete response. It ignores errors: the browser may have gone away.

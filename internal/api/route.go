@@ -67,15 +67,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	if missing != nil && s.manual.serve(w, r) {
-		noteRoute(r.Context(), manualRoute, false)
-
-		return
-	}
-
-	if missing != nil && s.page.serve(w, r) {
-		noteRoute(r.Context(), pageRoute, false)
-
+	if missing != nil && s.servePublic(w, r) {
 		return
 	}
 
@@ -136,6 +128,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	s.answer(w, r.WithContext(ctx), found)
 	record.answered()
+}
+
+// servePublic answers requests for the manual and the dashboard's files, which everybody may read, and reports whether it was one.
+func (s *Server) servePublic(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case s.manual.serve(w, r):
+		noteRoute(r.Context(), manualRoute, false)
+	case s.page.serve(w, r):
+		noteRoute(r.Context(), pageRoute, false)
+	default:
+		return false
+	}
+
+	return true
 }
 
 // checkQuery rejects parameters that the route does not have.
