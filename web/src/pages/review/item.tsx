@@ -87,10 +87,10 @@ function HeldItem({
   const decide = (decision: Decision, more: Partial<Resolution> = {}) => {
     if (resolve.isPending) return;
     // A callback of mutate would not run if the item's event replaced this component before the response. `resolve` has the error.
-    resolve
-      .mutateAsync({ item, decision, reason, ...(decision === 'merge' ? { keep_id: keep } : {}), ...more })
-      .then(() => onDecided(item, decision))
-      .catch(() => {});
+    resolve.mutateAsync({ item, decision, reason, ...(decision === 'merge' ? { keep_id: keep } : {}), ...more }).then(
+      () => onDecided(item, decision),
+      () => {},
+    );
   };
   const start = (decision: Decision) => (decision === 'edit' ? setEditing(true) : decide(decision));
   const startEditing = (shown: boolean) => {
