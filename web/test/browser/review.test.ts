@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, stored } from '../kit/expecting';
+import { eventually, readOnce, stored } from '../kit/expecting';
 import { createEpic, createProject, extracts, organizes, processed, scriptOf } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
@@ -225,6 +225,31 @@ test('a decision is undone immediately, and from the list of recent ones', async
   await decision.getByTestId('recent-undo').click();
   await shown(page, items.entity).waitFor();
   expect((await stored(itemOf(items.entity))).status).toBe('open');
+});
+
+test('a decision that was undone is made again although the list is late', async () => {
+  const items = await makeItems();
+  const { page } = await visit(`/review?item=${items.entity}`);
+  await shown(page, items.entity).waitFor();
+  await page.getByTestId('review-position').waitFor();
+  // From here on the page keeps the list of before the decisions.
+  await page.route('**/api/v1/review?*', () => {});
+  await page.keyboard.press('r');
+  await page.getByTestId('review-toast').getByText('Rejected:').waitFor();
+  await page.keyboard.press('u');
+  await shown(page, items.entity).waitFor();
+  await page.getByTestId('review-accept').click();
+  await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
+
+  await page.unroute('**/api/v1/review?*');
+
+  // The item that is shown with its decision is open after the undo, without a word about changes.
+  await page.goto(`${server().url}/review?item=${items.entity}`);
+  await page.getByTestId('review-undo-item').click();
+  await page.getByTestId('review-accept').waitFor();
+  expect(await readOnce(() => page.getByTestId('conflict').count())).toBe(0);
+  await page.keyboard.press('a');
+  await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
 });
 
 test('several items are decided at once', async () => {

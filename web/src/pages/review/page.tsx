@@ -36,6 +36,7 @@ export function ReviewPage() {
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [last, setLast] = useState<Decided>();
   const undo = useUndo();
+  const [undone, setUndone] = useState(0);
   // Hides decided items immediately; the list follows.
   const items = (list.data?.pages.flatMap((page) => page.items) ?? []).filter((item) => !decided.has(item.id));
   const ids = items.map((item) => item.id);
@@ -53,8 +54,11 @@ export function ReviewPage() {
   };
   const onUndo = (id: string) =>
     undo.mutate(id, {
-      onSuccess: () => {
+      onSuccess: (item) => {
         forget(id);
+        // The list may still have the version before the decision, which the server would refuse.
+        client.setQueryData(notes.reviewItem(id).queryKey, item);
+        setUndone((count) => count + 1);
         setDecided((before) => new Set([...before].filter((other) => other !== id)));
         setLast(undefined);
         change({ item: id, mode: undefined });
@@ -135,7 +139,7 @@ export function ReviewPage() {
         <NothingToReview filtered={search.kind !== undefined} clear={() => change({ kind: undefined })} />
       ) : (
         <Item
-          key={current}
+          key={`${current} ${undone}`}
           id={current}
           listed={items.find((item) => item.id === current)}
           onDecided={onDecided}
