@@ -6,9 +6,9 @@ import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { inOrder, readHistory, usualHistory } from './test/kit/history';
-import { limits, measureSlowness } from './test/kit/limits';
-import { Reporter } from './test/kit/reporter';
+import { inOrder, readHistory, usualHistory } from './test/kit/history.ts';
+import { limits, measureSlowness } from './test/kit/limits.ts';
+import { Reporter } from './test/kit/reporter.ts';
 
 const src = path.resolve(import.meta.dirname, 'src');
 

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { DefaultReporter, type TestCase, type TestModule, type TestSpecification, type Vitest } from 'vitest/node';
-import { remember } from './history';
+import { remember } from './history.ts';
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
