@@ -28,6 +28,7 @@ routes:
   ${agent('Investigator', lines(1, 60), ['one', lines(61, 30)], ['two', lines(91, 30)], ['three', lines(121, 5)], ['four', []])}
   ${agent('Left', lines(1, 40), ['left', lines(41, 20)], ['left-end', []])}
   ${agent('Right', lines(1, 5), ['right', []])}
+  ${agent('Short', lines(1, 60), ['short', []])}
   - when: {agent: SynthesisAgent}
     replies: [{text: Both have read it all.}]
   - when: {user: Summarize this analysis}
@@ -36,10 +37,11 @@ mcp_servers: {cluster: {tools: [{name: get_log, read_only: true, results: [{text
 `;
 
 const config = `
-agents: {Investigator: {mcp_servers: [cluster]}, Left: {mcp_servers: [cluster]}, Right: {mcp_servers: [cluster]}}
+agents: {Investigator: {mcp_servers: [cluster]}, Left: {mcp_servers: [cluster]}, Right: {mcp_servers: [cluster]}, Short: {mcp_servers: [cluster]}}
 agent_chains:
   one: {alert_types: [pod-crash], stages: [{name: investigation, agents: [{name: Investigator}]}]}
   two: {alert_types: [abreast], stages: [{name: investigation, agents: [{name: Left}, {name: Right}]}]}
+  three: {alert_types: [short], stages: [{name: investigation, agents: [{name: Short}]}]}
 `;
 
 const { server, visit } = scenario({ script, config });
@@ -155,4 +157,36 @@ test('scrolling up in one agent keeps the position while both agents continue', 
   await eventually(() => left.getAttribute('data-following')).toBe('true');
   await mock.open('left-end');
   await status(page, 'completed').waitFor();
+});
+
+test('the outcome that a reader went to stays in place while the cards grow', async () => {
+  const { mock } = server();
+  const id = await server().submit('It ends below its cards.', 'short');
+  const { page } = await visit(`/sessions/${id}`);
+  const list = scroller(page);
+  await mock.reached('short');
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+  // Cards of this height are as tall with the outcome as before it.
+  const cards = page.locator('[data-testid=timeline-scroller] [data-index="0"] > div');
+  const grow = (height: number) => cards.evaluate((row, to) => row.style.setProperty('min-height', `${to}px`), height);
+  await grow(1500);
+  await mock.open('short');
+  await status(page, 'completed').waitFor();
+  await page.getByTestId('outcome').waitFor();
+  await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
+
+  // The list is drawn again in the same moment in which the reader leaves its end.
+  await page.evaluate(() => {
+    const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+    click('[data-testid=show-outcome]');
+    click('[data-event-type=llm_response] button[aria-expanded]');
+  });
+  await eventually(async () => (await position(list)).top).toBeLessThan(100);
+  await eventually(() => following(page)).toBe('false');
+  const { top } = await position(list);
+  await grow(1700);
+  await eventually(
+    async () => (await page.locator('[data-testid=timeline-scroller] [data-index="0"]').boundingBox())?.height,
+  ).toBe(1700);
+  expect((await readOnce(() => position(list))).top).toBe(top);
 });

@@ -84,19 +84,27 @@ export function useList(options: ListOptions): List {
   const scroller = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [, setStep] = useState(0);
+  const lastEnd = useRef(0);
 
   const readEnd = useCallback(() => {
     const element = scroller.current;
     if (!element || !follow.following) return undefined;
     const end = element.scrollHeight - element.clientHeight;
     const top = element.scrollTop;
+    const shrunk = end < lastEnd.current;
+    lastEnd.current = end;
+    if (!shrunk && top < follow.state().top - 1) {
+      // Somebody scrolled up, and the event is still to come.
+      follow.step({ type: 'scrolled', top, max: end, total });
+      if (!follow.following) return undefined;
+    }
     const away = end - top > 0.5;
     return () => {
       if (away) element.scrollTop = end;
       // The browser may stop a fraction of a pixel short; reading the position would force another layout.
       follow.step({ type: 'pinned', top: away ? end - 1 : top });
     };
-  }, [follow]);
+  }, [follow, total]);
   const pin = useCallback(() => pinSoon(readEnd), [readEnd]);
 
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLElement>({
@@ -127,12 +135,17 @@ export function useList(options: ListOptions): List {
   // When a row entirely above the viewport changes its height, the list scrolls along, in either scroll direction.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) => {
     const offset = instance.scrollOffset ?? 0;
-    if (item.index === 0 && lead.current !== options.lead) {
-      lead.current = options.lead;
-      return offset > 0;
-    }
+    if (item.index === 0 && lead.current !== options.lead) return offset > 0;
     return instance.itemSizeCache.has(item.key) ? item.end <= offset : item.start < offset;
   };
+
+  // The new beginning is measured at once: later growth of the row must not move what is read there.
+  useLayoutEffect(() => {
+    if (lead.current === options.lead) return;
+    const row = virtualizer.elementsCache.get(keyOf(0));
+    if (row) virtualizer.resizeItem(0, row.offsetHeight);
+    lead.current = options.lead;
+  }, [virtualizer, keyOf, options.lead]);
 
   useLayoutEffect(pin);
 
