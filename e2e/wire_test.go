@@ -12,11 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 // wire forwards between servers and PostgreSQL and records what each connection of a server sends: its settings and its
@@ -83,10 +86,15 @@ func newWire(t testing.TB, database string) *wire {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
-	limit := strconv.Itoa(int(config.ConnectTimeout.Seconds()))
+	// A machine that starts dozens of processes can stop one of ours for longer than the product's limit of idle transactions, and
+	// a repeated transaction repeats LLM calls, for which these tests have no replies.
+	limits := url.Values{
+		"sslmode": {"disable"}, "connect_timeout": {strconv.Itoa(int(config.ConnectTimeout.Seconds()))},
+		"idle_in_transaction_session_timeout": {strconv.FormatInt(slowness.Scale(30*time.Second).Milliseconds(), 10)},
+	}
 	through := url.URL{
 		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
-		Path: "/" + config.Database, RawQuery: url.Values{"sslmode": {"disable"}, "connect_timeout": {limit}}.Encode(),
+		Path: "/" + config.Database, RawQuery: limits.Encode(),
 	}
 
 	w := &wire{URL: through.String(), listener: listener}
