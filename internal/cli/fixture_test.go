@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -23,6 +25,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/kit/demo/cluster"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"
@@ -49,7 +52,29 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 
-	goleak.VerifyTestMain(pgtest.Wrap(m))
+	goleak.VerifyTestMain(afterResigning{pgtest.Wrap(m)})
+}
+
+// afterResigning waits until River has stopped in the servers that did not wait for it, since their database was silent. River tries
+// three times to give up its leadership, which takes ten seconds in which a leak would be reported if such a test was the last.
+type afterResigning struct{ tests goleak.TestingM }
+
+func (a afterResigning) Run() int {
+	code := a.tests.Run()
+	giveUp := time.After(slowness.Scale(30 * time.Second))
+	look := time.NewTicker(100 * time.Millisecond)
+
+	defer look.Stop()
+
+	for stacks := make([]byte, 1<<24); bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("leadership.(*Elector).attemptResign")); {
+		select {
+		case <-giveUp:
+			return code
+		case <-look.C:
+		}
+	}
+
+	return code
 }
 
 // result is the result of a command.
