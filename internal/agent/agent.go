@@ -188,7 +188,8 @@ type run struct {
 
 	tools toolset
 	// started are the tool calls that this run recorded itself: other calls of Input.MCPInteractions that are started were interrupted.
-	started map[string]bool
+	started   map[string]bool
+	canonical canonicalTexts
 	// closing is set if this run opened no tools because it was time to conclude. It then concludes, even if a new day with a new
 	// budget has begun.
 	closing       tarsy.ForcedConclusion

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -20,15 +19,43 @@ func nextCall(in *Input) string {
 	return tarsy.CallNumber(in.Stage.StageIndex, in.Execution.AgentIndex, len(in.MCPInteractions)+1)
 }
 
-// callNumber finds the number of a call by the id of its event.
-func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
-	for _, e := range slices.Backward(timeline) { // usually one of the last
-		if e.ID == eventID {
-			return CallOf(e)
+// eventOf finds an event by its id; it returns -1 if there is none. It is usually one of the last.
+func eventOf(timeline []tarsy.TimelineEvent, id string) int {
+	for i := len(timeline) - 1; i >= 0; i-- {
+		if timeline[i].ID == id {
+			return i
 		}
 	}
 
+	return -1
+}
+
+// callNumber finds the number of a call by the id of its event.
+func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
+	if at := eventOf(timeline, eventID); at >= 0 {
+		return CallOf(timeline[at])
+	}
+
 	return ""
+}
+
+// callNumbers returns the numbers of all calls by their ids.
+func callNumbers(in *Input) map[string]string {
+	byEvent := make(map[string]string, len(in.MCPInteractions))
+
+	for i := range in.MCPInteractions {
+		byEvent[in.MCPInteractions[i].TimelineEventID] = in.MCPInteractions[i].ToolCallID
+	}
+
+	numbers := make(map[string]string, len(in.MCPInteractions))
+
+	for i := range in.Timeline {
+		if call, made := byEvent[in.Timeline[i].ID]; made {
+			numbers[call] = CallOf(in.Timeline[i])
+		}
+	}
+
+	return numbers
 }
 
 // resultPrefix returns what precedes a result in the conversation: in the text protocol its heading, and the mark by which the model
@@ -47,16 +74,11 @@ func (s Spec) resultPrefix(call string) string {
 	return prefix
 }
 
-// cutResult truncates the content of a message with a tool result to the model's limit.
-func cutResult(in *Input, message tarsy.Message, content string) string {
-	number := ""
-	if call, written := callRecord(in, message.ToolCallID); written {
-		number = callNumber(in.Timeline, call.TimelineEventID)
-	}
+// cutResult truncates the result of the call with that number to the model's limit.
+func (s Spec) cutResult(number, content string) string {
+	prefix := s.resultPrefix(number)
 
-	prefix := in.Spec.resultPrefix(number)
-
-	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), in.Spec.resultTokens())
+	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), s.resultTokens())
 }
 
 // citedCalls returns the calls that the marks of an analysis cite, and the marks that match no call the agent can have seen: its own or

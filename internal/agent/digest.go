@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy"
@@ -84,7 +83,7 @@ func findPendingSummary(in *Input) (pendingSummary, bool) {
 		return pendingSummary{}, false
 	}
 
-	i := slices.IndexFunc(in.MCPInteractions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == message.ToolCallID })
+	i := recordOf(in.MCPInteractions, message.ToolCallID)
 	if i < 0 {
 		return pendingSummary{}, false
 	}

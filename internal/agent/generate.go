@@ -173,8 +173,10 @@ func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Req
 		Provider: in.Spec.Provider, Model: in.Spec.Model, Backend: in.Spec.Backend,
 	}
 
+	numbers := callNumbers(in)
+
 	for _, m := range in.Messages {
-		req.Messages = append(req.Messages, wireMessage(in, m))
+		req.Messages = append(req.Messages, wireMessage(in, m, numbers[m.ToolCallID]))
 	}
 
 	if purpose == tarsy.InteractionIteration && in.Spec.Strategy != React {
@@ -195,13 +197,13 @@ func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Req
 	return req
 }
 
-// wireMessage converts a message for the provider. A model without functions gets only text.
-func wireMessage(in *Input, m tarsy.Message) llm.Message {
+// wireMessage converts a message for the provider; a result has the number of its call. A model without functions gets only text.
+func wireMessage(in *Input, m tarsy.Message, number string) llm.Message {
 	message := llm.Message{Role: string(m.Role), Content: m.ContentFor(in.Execution.ShortenedThrough), Signature: readSignature(m.Signature)}
 
 	if m.ToolCallID != "" {
 		// A result that was kept whole to be summarised, and was not, is still too long for any model.
-		message.Content = cutResult(in, m, message.Content)
+		message.Content = in.Spec.cutResult(number, message.Content)
 	}
 
 	if in.Spec.Strategy == React {

@@ -39,7 +39,7 @@ func next(in *Input, nearEnd bool) action {
 	switch {
 	case !nearEnd && hasPendingSummary(in):
 		return actDigest
-	case len(pending) > 0 && (!nearEnd || isWritten(in.MCPInteractions, pending[0].ID)):
+	case len(pending) > 0 && (!nearEnd || recordOf(in.MCPInteractions, pending[0].ID) >= 0):
 		return actTool
 	case timeouts >= maxConsecutiveTimeouts && len(in.Spec.Fallbacks) > 0:
 		return actFallBack
@@ -102,10 +102,6 @@ func pendingCalls(messages []tarsy.Message) []tarsy.ToolCall {
 	}
 
 	return nil
-}
-
-func isWritten(interactions []tarsy.MCPInteraction, toolCallID string) bool {
-	return slices.ContainsFunc(interactions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == toolCallID })
 }
 
 // loop performs actions until the execution is over.
@@ -191,7 +187,7 @@ func (r *run) nearEnd(ctx context.Context) (why tarsy.ForcedConclusion, detail s
 		return tarsy.ForcedDeadline, ""
 	case r.closing != tarsy.NotForced:
 		return r.closing, r.closingDetail
-	case r.Spec.RepeatedCalls.mustConclude(r.MCPInteractions):
+	case r.repeatedTooOften():
 		return tarsy.ForcedRepeatedCalls, ""
 	}
 

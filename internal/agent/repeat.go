@@ -27,8 +27,8 @@ func (c RepeatedCalls) concludes(count int) bool { return c.Conclude > 0 && coun
 
 // repetitions returns how often a call was made among the last ones, including itself. It counts recorded calls, so that the result is
 // the same on a server that continues the session.
-func repetitions(calls []tarsy.MCPInteraction, last *tarsy.MCPInteraction, window int) int {
-	count := 1
+func (r *run) repetitions(last *tarsy.MCPInteraction) int {
+	calls, window, count := r.MCPInteractions, r.Spec.RepeatedCalls.window(), 1
 
 	for i, seen := len(calls)-1, 1; i >= 0 && seen < window; i-- {
 		if calls[i].Status == tarsy.CallStarted || calls[i].ID == last.ID {
@@ -37,7 +37,7 @@ func repetitions(calls []tarsy.MCPInteraction, last *tarsy.MCPInteraction, windo
 
 		seen++
 
-		if sameCall(&calls[i], last) {
+		if r.sameCall(&calls[i], last) {
 			count++
 		}
 	}
@@ -57,34 +57,62 @@ func lastFinished(calls []tarsy.MCPInteraction) *tarsy.MCPInteraction {
 }
 
 // sameCall reports whether two calls are of the same tool with the same arguments, regardless of the order of keys.
-func sameCall(a, b *tarsy.MCPInteraction) bool {
+func (r *run) sameCall(a, b *tarsy.MCPInteraction) bool {
 	return a.ServerName == b.ServerName && a.ToolName == b.ToolName &&
-		(bytes.Equal(a.ToolArguments, b.ToolArguments) || bytes.Equal(canonical(a.ToolArguments), canonical(b.ToolArguments)))
+		(bytes.Equal(a.ToolArguments, b.ToolArguments) || r.canonical.of(a.ToolArguments) == r.canonical.of(b.ToolArguments))
 }
 
-func canonical(arguments []byte) []byte {
+// canonicalTexts are arguments and what they are in canonical form: each call is compared with the calls before it several times.
+type canonicalTexts map[string]string
+
+// Enough for the calls that are compared again; older ones are forgotten, and long ones are not kept.
+const (
+	maxCanonicalTexts = 64
+	maxCanonicalText  = 4 << 10
+)
+
+func (c *canonicalTexts) of(arguments []byte) string {
+	if len(arguments) > maxCanonicalText {
+		return canonical(arguments)
+	}
+
+	if text, known := (*c)[string(arguments)]; known {
+		return text
+	}
+
+	if *c == nil || len(*c) == maxCanonicalTexts {
+		*c = canonicalTexts{}
+	}
+
+	text := canonical(arguments)
+	(*c)[string(arguments)] = text
+
+	return text
+}
+
+func canonical(arguments []byte) string {
 	var value any
 	if json.Unmarshal(arguments, &value) == nil {
 		if text, err := json.Marshal(value); err == nil {
-			return text
+			return string(text)
 		}
 	}
 
-	return arguments
+	return string(arguments)
 }
 
-// mustConclude reports whether the agent has repeated its last call too often.
-func (c RepeatedCalls) mustConclude(calls []tarsy.MCPInteraction) bool {
-	last := lastFinished(calls)
+// repeatedTooOften reports whether the agent must conclude because of how often it has made its last call.
+func (r *run) repeatedTooOften() bool {
+	last := lastFinished(r.MCPInteractions)
 
-	return last != nil && c.concludes(repetitions(calls, last, c.window()))
+	return last != nil && r.Spec.RepeatedCalls.concludes(r.repetitions(last))
 }
 
 // repeatNotice returns the warning that is appended to the result of a repeated call; empty if there is none.
 func (r *run) repeatNotice(finished tarsy.MCPInteraction) string {
 	limits := r.Spec.RepeatedCalls
 
-	count := repetitions(r.MCPInteractions, &finished, limits.window())
+	count := r.repetitions(&finished)
 	if !limits.warns(count) || limits.concludes(count) {
 		return ""
 	}

@@ -21,8 +21,11 @@ func (r *run) callNext(ctx context.Context) error {
 	pending := pendingCalls(r.Messages)
 	call := pending[0]
 
-	interaction, written := callRecord(&r.Input, call.ID)
-	if !written {
+	var interaction tarsy.MCPInteraction
+
+	if at := recordOf(r.MCPInteractions, call.ID); at >= 0 {
+		interaction = r.MCPInteractions[at]
+	} else {
 		var step progress.Step
 
 		interaction = r.startCall(&step, call)
@@ -49,21 +52,21 @@ func (r *run) callNext(ctx context.Context) error {
 	return r.commit(ctx, step)
 }
 
-// callRecord finds the record of a call.
-func callRecord(in *Input, toolCallID string) (tarsy.MCPInteraction, bool) {
-	for _, i := range in.MCPInteractions {
-		if i.ToolCallID == toolCallID {
-			return i, true
+// recordOf finds the record of a call; it returns -1 if there is none. It is usually one of the last.
+func recordOf(calls []tarsy.MCPInteraction, toolCallID string) int {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].ToolCallID == toolCallID {
+			return i
 		}
 	}
 
-	return tarsy.MCPInteraction{}, false
+	return -1
 }
 
 // startNext records the first of the calls, if there is one and the execution may continue: a call that is recorded but not made could
 // not be distinguished from an interrupted one.
 func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.ToolCall) {
-	if len(calls) > 0 && r.stopped(ctx) == nil && !r.mustConclude(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
+	if len(calls) > 0 && r.stopped(ctx) == nil && !r.mustConclude(ctx) && recordOf(r.MCPInteractions, calls[0].ID) < 0 {
 		r.startCall(step, calls[0])
 	}
 }
@@ -195,12 +198,11 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	step := progress.Step{MCPInteractions: []tarsy.MCPInteraction{interaction}}
 	r.addMessage(&step, resultMessage(r.Spec, call, number, given))
 
-	for _, event := range r.Timeline {
-		if event.ID == interaction.TimelineEventID {
-			event.Content, event.Metadata = interaction.ToolResult, withResult(event.Metadata, result, interaction)
-			event.Metadata = event.Metadata.WithApproval(interaction.Approval)
-			r.closeEvent(&step, event, tarsy.EventCompleted)
-		}
+	if at := eventOf(r.Timeline, interaction.TimelineEventID); at >= 0 {
+		event := r.Timeline[at]
+		event.Content, event.Metadata = interaction.ToolResult, withResult(event.Metadata, result, interaction)
+		event.Metadata = event.Metadata.WithApproval(interaction.Approval)
+		r.closeEvent(&step, event, tarsy.EventCompleted)
 	}
 
 	// A person's decision was announced when it was applied.
