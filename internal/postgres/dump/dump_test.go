@@ -70,6 +70,21 @@ func TestBackupIsOfOneMomentWhileWritersRun(t *testing.T) {
 	t.Parallel()
 
 	database := pgtest.New(t)
+
+	for range 3 {
+		file, restored := backupWhileWritersRun(t, database), pgtest.Empty(t)
+		restore(t, restored, file)
+
+		notes := rows(t, restored, "SELECT id::text FROM notes ORDER BY id")
+		require.NotEmpty(t, notes)
+		require.Equal(t, notes, rows(t, restored, "SELECT id::text FROM projects ORDER BY id"))
+	}
+}
+
+// backupWhileWritersRun makes a backup while each of some writers adds a note and its project in one statement after the other.
+func backupWhileWritersRun(t *testing.T, database string) (file string) {
+	t.Helper()
+
 	ctx, stop := context.WithCancel(t.Context())
 
 	var writers sync.WaitGroup
@@ -102,14 +117,7 @@ func TestBackupIsOfOneMomentWhileWritersRun(t *testing.T) {
 
 	<-written
 
-	for range 3 {
-		restored := pgtest.Empty(t)
-		restore(t, restored, backup(t, database))
-
-		notes := rows(t, restored, "SELECT id::text FROM notes ORDER BY id")
-		require.NotEmpty(t, notes)
-		require.Equal(t, notes, rows(t, restored, "SELECT id::text FROM projects ORDER BY id"))
-	}
+	return backup(t, database)
 }
 
 // The backup waits for the tables, and then finds another schema than it has read before.
