@@ -259,7 +259,7 @@ function Decide({
       </Note>
     );
   const busy = sent?.state === 'sending';
-  const disabled = busy || call === undefined;
+  const disabled = busy || call === undefined || decisions.leaving;
   const ask = (dialog: 'reject' | 'edit') => () => call && decisions.ask({ dialog, call });
   return (
     <div className="flex flex-wrap gap-2">

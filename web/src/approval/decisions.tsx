@@ -4,7 +4,7 @@
  * undone; leaving the page before that sends nothing.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
+import { useBlocker, useRouterState } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { type ApprovalCall, approvalCall, approvalKey, approvalsKey, type Decision, decide } from '@/api/approvals';
 import { useScope } from '@/app/scope';
@@ -36,6 +36,8 @@ interface Decisions {
   /** Takes back a decision that was not sent yet. */
   undo(id: string): void;
   ask(asking: Asking): void;
+  /** The next page is loading: a decision would be lost with this one. */
+  leaving: boolean;
 }
 
 const DecisionsContext = createContext<Decisions | undefined>(undefined);
@@ -61,6 +63,10 @@ export function DecisionsProvider({
   children: ReactNode;
 }) {
   const client = useQueryClient();
+  const leaving = useRouterState({
+    select: ({ location, resolvedLocation }) =>
+      resolvedLocation !== undefined && resolvedLocation.pathname !== location.pathname,
+  });
   const [sent, setSent] = useState<ReadonlyMap<string, Sent>>(new Map());
   const [asking, setAsking] = useState<Asking>();
   const timers = useRef(new Map<string, ReturnType<typeof setTimeout>>());
@@ -97,8 +103,9 @@ export function DecisionsProvider({
   });
   const decisions: Decisions = {
     sent,
+    leaving,
     decide: (id, decision) => {
-      if (timers.current.has(id)) return;
+      if (leaving || timers.current.has(id)) return;
       setAsking(undefined);
       drafts.current.set(id, decision);
       mark(id, { state: 'held', status: decision.status, until: Date.now() + undoMs });

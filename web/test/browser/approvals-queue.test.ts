@@ -131,12 +131,26 @@ test('leaving the page before a decision is sent sends nothing and says so', asy
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
   await page.getByTestId('approval-approve').click();
   await page.getByTestId('approval-held').waitFor();
+  // The old page stays until the code of the next one is there.
+  let load = () => {};
+  const loading = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  await page.route('**/assets/*.js', async (route) => {
+    await loading;
+    await route.continue();
+  });
   await page.getByTestId('approval-session').click();
   const dialog = page.getByRole('dialog', { name: 'Nothing was sent' });
   await dialog.waitFor();
   await tab.expectAccessible();
   await dialog.getByRole('button', { name: 'Leave' }).click();
   await page.waitForURL(/\/sessions\//);
+  await eventually(() => page.getByTestId('approval-approve').isDisabled()).toBe(true);
+  await page.keyboard.press('y');
+  expect(await readOnce(() => page.getByTestId('approval-held').count())).toBe(0);
+  load();
+  await page.getByTestId('session-header').waitFor();
   expect(sent.filter((url) => url.endsWith('/approve'))).toEqual([]);
   expect(await stored(statusOf(id))).toBe('waiting');
 
