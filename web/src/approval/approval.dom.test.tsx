@@ -10,6 +10,7 @@ import { DecisionsProvider, undoMs } from './decisions';
 vi.mock('@tanstack/react-router', async (original) => ({
   ...(await original<typeof import('@tanstack/react-router')>()),
   useBlocker: () => ({ status: 'idle' }),
+  useRouterState: () => false,
 }));
 
 const hour = 3_600_000;
