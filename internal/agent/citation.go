@@ -21,7 +21,7 @@ func nextCall(in *Input) string {
 
 // eventOf finds an event by its id; it returns -1 if there is none. It is usually one of the last.
 func eventOf(timeline []tarsy.TimelineEvent, id string) int {
-	for i := len(timeline) - 1; i >= 0; i-- {
+	for i := len(timeline) - 1; i >= 0; i-- { //nolint:modernize // slices.Backward copies each one, and they are large
 		if timeline[i].ID == id {
 			return i
 		}

@@ -54,7 +54,7 @@ func (r *run) callNext(ctx context.Context) error {
 
 // recordOf finds the record of a call; it returns -1 if there is none. It is usually one of the last.
 func recordOf(calls []tarsy.MCPInteraction, toolCallID string) int {
-	for i := len(calls) - 1; i >= 0; i-- {
+	for i := len(calls) - 1; i >= 0; i-- { //nolint:modernize // slices.Backward copies each one, and they are large
 		if calls[i].ToolCallID == toolCallID {
 			return i
 		}

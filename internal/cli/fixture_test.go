@@ -25,7 +25,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/kit/demo/cluster"
-	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"
@@ -61,14 +61,17 @@ type afterResigning struct{ tests goleak.TestingM }
 
 func (a afterResigning) Run() int {
 	code := a.tests.Run()
-	giveUp := time.After(slowness.Scale(30 * time.Second))
+
+	limited, cancel := context.WithTimeout(context.Background(), wait.Limit())
+	defer cancel()
+
 	look := time.NewTicker(100 * time.Millisecond)
 
 	defer look.Stop()
 
 	for stacks := make([]byte, 1<<24); bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("leadership.(*Elector).attemptResign")); {
 		select {
-		case <-giveUp:
+		case <-limited.Done():
 			return code
 		case <-look.C:
 		}
