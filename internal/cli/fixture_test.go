@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 // afterResigning waits until River has stopped in the servers that did not wait for it, since their database was silent. River tries
-// three times to give up its leadership, which takes ten seconds in which a leak would be reported if such a test was the last.
+// three times to give up its leadership, which takes ten seconds and more in which a leak would be reported if such a test was the last.
 type afterResigning struct{ tests goleak.TestingM }
 
 func (a afterResigning) Run() int {
@@ -69,7 +69,7 @@ func (a afterResigning) Run() int {
 
 	defer look.Stop()
 
-	for stacks := make([]byte, 1<<24); bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("leadership.(*Elector).attemptResign")); {
+	for stacks := make([]byte, 1<<24); bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("riverqueue/river")); {
 		select {
 		case <-limited.Done():
 			return code
