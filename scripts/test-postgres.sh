@@ -69,7 +69,8 @@ while read -r package directory; do
 done <"$work/all"
 # Two at a time, since a linker uses one core most of the time, and without the tables of debuggers.
 while read -r package directory; do
-    echo "$(binary_of "$package") $package"
+    binary=$(binary_of "$package")
+    echo "${binary#"$root/"} $package" # relative, because the name of the clone may have spaces, at which xargs splits
 done <"$work/list" | xargs -n 2 -P 2 go test -vet=off -ldflags='-s -w' -c -o
 
 # events runs the tests of all packages, with what is in the environment.
